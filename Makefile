@@ -1,0 +1,30 @@
+# One door: every verb makes its own .venv on a machine that has only python3 (3.11+) and make.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint bench clean
+.DEFAULT_GOAL := test
+
+.venv/installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[plot,test,lint]"
+	touch $@
+
+demo: .venv/installed  ## the main job on data that ships with scikit-learn, under a minute
+	$(BIN)/python examples/plot_demo.py
+
+test: .venv/installed  ## the whole suite
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+lint: .venv/installed  ## ruff, mypy, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/installed  ## speed and memory against their bars, as ratios in one run
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf .venv results

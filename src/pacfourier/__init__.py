@@ -1,0 +1,24 @@
+"""Learn the Fourier features of a kernel from labels, with a PAC-Bayes certificate."""
+
+from pacfourier import spectra
+from pacfourier.estimators.losses import alignment_losses
+from pacfourier.estimators.okrff import OKRFF
+from pacfourier.estimators.pbrff import PBRFF
+from pacfourier.estimators.rff import RFF
+from pacfourier.pacbayes.posteriors import (
+    divergence_ball_posterior,
+    gibbs_posterior,
+    kl_ball_posterior,
+)
+
+__all__ = [
+    "OKRFF",
+    "PBRFF",
+    "RFF",
+    "alignment_losses",
+    "divergence_ball_posterior",
+    "gibbs_posterior",
+    "kl_ball_posterior",
+    "spectra",
+]
+__version__ = "0.1.0.dev0"

@@ -1,0 +1,1 @@
+"""Spectra, frequency pools, alignment sums and fused loops: arrays in, arrays out."""

@@ -1,0 +1,175 @@
+r"""The alignment loss of every frequency, in one pass over the data.
+
+A frequency :math:`\omega` is the hypothesis :math:`h(\delta) = \cos(\omega \cdot \delta)`. Its
+loss says how badly it agrees with the labels, over all pairs of distinct samples:
+
+.. math:: \hat L(\omega) = \sum_{i \neq j} w_i w_j\,
+          \frac{1 - \lambda_{ij} \cos(\omega \cdot (x_i - x_j))}{2}
+          \Big/ \sum_{i \neq j} w_i w_j .
+
+With :math:`\lambda_{ij} = u_i^\top A\, u_j` the double sum factors through the *waves*
+:math:`S = \sum_i w_i u_i e^{i \omega \cdot x_i}`, which are additive in the data. ``fit``,
+``partial_fit``, threads and clusters are callers of one reduction: sums, merge, losses.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from pacfourier.core.arrays import ComplexArray, FloatArray, Samples
+from pacfourier.core.frequencies import FrequencyPool
+from pacfourier.core.phases import (
+    Precision,
+    frequency_blocks,
+    precision_groups,
+    reach,
+    turn_blocks,
+)
+from pacfourier.core.targets import Target
+from pacfourier.core.threads import run_blocks
+
+__all__ = ["AlignmentSums", "alignment_sums", "class_balanced_losses"]
+
+
+@dataclass(frozen=True, eq=False)
+class AlignmentSums:
+    """What the losses need to know of a data set: sums over its samples.
+
+    Attributes
+    ----------
+    waves : array of shape (n_codes, n_frequencies)
+        Sum of w_i u_i exp(i omega . x_i).
+    gram : array of shape (n_codes, n_codes)
+        Sum of w_i^2 u_i u_i^T, for the pairs i = j.
+    totals : array of shape (n_codes,)
+        Sum of w_i u_i.
+    weight, squared_weight : float
+        Sums of w_i and w_i^2.
+    """
+
+    waves: ComplexArray
+    gram: FloatArray
+    totals: FloatArray
+    weight: float
+    squared_weight: float
+
+    def merge(self, other: Self) -> "AlignmentSums":
+        """Return the sums of the union of two data sets."""
+        return AlignmentSums(
+            self.waves + other.waves,
+            self.gram + other.gram,
+            self.totals + other.totals,
+            self.weight + other.weight,
+            self.squared_weight + other.squared_weight,
+        )
+
+    def recoded(self, recoder: FloatArray) -> "AlignmentSums":
+        """Return the sums of the rows ``recoder @ u_i``."""
+        return replace(
+            self,
+            waves=recoder @ self.waves,
+            gram=recoder @ self.gram @ recoder.T,
+            totals=recoder @ self.totals,
+        )
+
+    @property
+    def effective_samples(self) -> float:
+        """Kish's number of samples (sum w)^2 / sum w^2: n when nothing is weighted."""
+        return self.weight**2 / self.squared_weight
+
+    def losses(self, agreement: FloatArray) -> FloatArray:
+        r"""Return the alignment loss of every frequency, given the agreement matrix A.
+
+        .. math:: \hat L = \frac12 - \frac{S^* A\, S - \langle A, \sum_i w_i^2 u_i u_i^\top\rangle}
+                  {2 \left((\sum_i w_i)^2 - \sum_i w_i^2\right)}
+        """
+        aligned = sum(
+            np.einsum("rm,rm->m", part, agreement @ part)
+            for part in (self.waves.real, self.waves.imag)
+        )
+        self_pairs = np.vdot(agreement, self.gram)
+        pairs = self.weight**2 - self.squared_weight
+        return 0.5 - 0.5 * (aligned - self_pairs) / pairs
+
+
+def class_balanced_losses(sums: AlignmentSums) -> FloatArray:
+    r"""Return the losses when all classes weigh the same and agreement has mean zero.
+
+    Samples of class y weigh in inverse proportion to its total, and
+
+    .. math:: \lambda_{ij} = 1 \text{ if } y_i = y_j, \qquad -\frac{1}{C - 1} \text{ otherwise}
+
+    over the C classes seen: the inner products of the corners of a regular simplex. With the
+    paper's -1 for every pair of different classes, many classes are mostly disagreement, and
+    a frequency that aligns nothing beats one that aligns a class. Two balanced classes: the
+    same loss.
+    """
+    seen = sums.totals > 0
+    n_classes = int(seen.sum())
+    if n_classes < 2:
+        return sums.losses(2 * np.eye(len(seen)) - 1.0)
+    scale = np.zeros(len(seen))
+    scale[seen] = sums.weight / (n_classes * sums.totals[seen])
+    gram = sums.gram * np.outer(scale, scale)
+    balanced = AlignmentSums(
+        sums.waves * scale[:, np.newaxis],
+        gram,
+        sums.totals * scale,
+        sums.weight,
+        float(np.trace(gram)),
+    )
+    return balanced.losses((n_classes * np.eye(len(seen)) - 1) / (n_classes - 1))
+
+
+def alignment_sums(
+    X: Samples,
+    y: NDArray[Any],
+    target: Target,
+    frequencies: FrequencyPool | FloatArray,
+    *,
+    sample_weight: FloatArray | None = None,
+    precision: Precision = "single",
+) -> AlignmentSums:
+    """Return the sums of a data set, for every frequency of a pool.
+
+    Threads take blocks of frequencies and walk all rows; memory is a few blocks a thread.
+    """
+    weights = np.ones(len(y)) if sample_weight is None else sample_weight
+    weighted = sparse.csr_array(sparse.diags_array(weights) @ target.encode(y))
+    waves = np.empty((weighted.shape[1], len(frequencies)), dtype=np.complex128)
+    reaches = reach(X)
+
+    def fill(block: slice) -> None:
+        candidates = frequencies[block]
+        for dtype, members in precision_groups(candidates, reaches, precision):
+            waves[:, block.start + members] = _waves(X, weighted, candidates[members], dtype)
+
+    run_blocks(fill, frequency_blocks(len(frequencies), X.shape[1]))
+    return AlignmentSums(
+        waves,
+        (weighted.T @ weighted).toarray(),
+        np.asarray(weighted.sum(axis=0), dtype=np.float64),
+        float(weights.sum()),
+        float(np.square(weights).sum()),
+    )
+
+
+def _waves(
+    X: Samples, weighted: sparse.csr_array, frequencies: FloatArray, dtype: Any
+) -> ComplexArray:
+    """Sum u_i exp(i omega . x_i) over row blocks in ``dtype``, over blocks in double."""
+    from pacfourier.core import fused
+
+    shape = (2, weighted.shape[1], len(frequencies))
+    totals = np.zeros(shape)
+    values = weighted.data.astype(dtype)
+    for rows, turns in turn_blocks(X, frequencies, dtype):
+        block = np.zeros(shape, dtype=dtype)
+        indptr = weighted.indptr[rows.start : rows.stop + 1]
+        fused.add_wave_sums(turns, indptr, weighted.indices, values, block[0], block[1])
+        totals += block
+    waves: ComplexArray = totals[0] + 1j * totals[1]
+    return waves

@@ -1,0 +1,59 @@
+"""The feature map: cosines and sines of weighted frequencies."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacfourier.core.arrays import FloatArray, Samples
+from pacfourier.core.phases import (
+    ROW_BLOCK,
+    precision_groups,
+    precision_of,
+    reach,
+    turn_blocks,
+)
+from pacfourier.core.threads import run_blocks
+
+__all__ = ["fourier_features"]
+
+ROWS_A_TASK = 8 * ROW_BLOCK
+
+
+def fourier_features(
+    X: Samples, frequencies: FloatArray, weights: FloatArray
+) -> NDArray[np.floating]:
+    r"""Return the map whose inner product is the kernel of the weighted frequencies.
+
+    .. math:: \varphi(x) = \left(\sqrt{q_m} \cos(\omega_m \cdot x),
+              \sqrt{q_m} \sin(\omega_m \cdot x)\right)_m, \qquad
+              \varphi(x) \cdot \varphi(x') = \sum_m q_m \cos(\omega_m \cdot (x - x')) ,
+
+    all cosines first, then all sines (Equation 5 of the paper, where q_m = 1 / D).
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_samples, n_features)
+        float32 or float64; the features have the same type.
+    frequencies : array of shape (n_frequencies, n_features)
+    weights : array of shape (n_frequencies,)
+        The q_m, non-negative.
+    """
+    from pacfourier.core import fused
+
+    n_samples, n_frequencies = X.shape[0], len(frequencies)
+    features = np.empty((n_samples, 2 * n_frequencies), dtype=X.dtype)
+    amplitudes = np.sqrt(weights)
+    groups = list(precision_groups(frequencies, reach(X), precision_of(X)))
+
+    def fill(task: slice) -> None:
+        for dtype, members in groups:
+            scaled = amplitudes[members].astype(dtype)
+            for rows, turns in turn_blocks(X[task], frequencies[members], dtype):
+                output = np.empty((2, *turns.shape), dtype=features.dtype)
+                fused.write_features(turns, scaled, output[0], output[1])
+                block = features[task][rows]
+                block[:, members] = output[0]
+                block[:, n_frequencies + members] = output[1]
+
+    starts = range(0, n_samples, ROWS_A_TASK)
+    run_blocks(fill, [slice(start, start + ROWS_A_TASK) for start in starts])
+    return features

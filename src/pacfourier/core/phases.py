@@ -1,0 +1,78 @@
+"""Phases of samples against frequencies, block by block, in a sufficient precision."""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy import sparse
+
+from pacfourier.core.arrays import FloatArray, IntArray, Samples
+
+Precision = Literal["single", "double"]
+PRECISIONS = ("single", "double")
+
+# A block of phases (512 x 512 floats) and its inputs stay in a core's second-level cache.
+ROW_BLOCK = 512
+FREQUENCY_BLOCK = 512
+# A block of frequencies takes at most 32 MB, however wide the data are.
+LARGEST_BLOCK = 2**23
+# Rounding a phase of this size to single precision moves it by 1e-4 at most.
+LARGEST_SINGLE_PHASE = 1e-4 * 2.0**24
+
+
+def frequency_blocks(n_frequencies: int, n_features: int) -> Iterator[slice]:
+    """Cut the pool into blocks that depend on its shape alone, never on the machine."""
+    size = max(16, min(FREQUENCY_BLOCK, LARGEST_BLOCK // n_features))
+    for start in range(0, n_frequencies, size):
+        yield slice(start, min(start + size, n_frequencies))
+
+
+def precision_of(X: Samples) -> Precision:
+    """Return the precision that samples themselves have."""
+    return "single" if X.dtype == np.float32 else "double"
+
+
+def reach(X: Samples) -> FloatArray:
+    """Return the largest absolute value of each feature, of shape (n_features,)."""
+    if sparse.issparse(X):
+        largest = np.zeros(X.shape[1])
+        np.maximum.at(largest, X.indices, np.abs(X.data))
+        return largest
+    return np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
+
+
+def precision_groups(
+    frequencies: FloatArray, reach: FloatArray, precision: Precision
+) -> Iterator[tuple[type[np.floating[Any]], IntArray]]:
+    """Split frequencies by the precision their phases need.
+
+    A dot product in single precision errs by about 2^-24 times the root of the summed squares
+    of its terms; where that exceeds 1e-4 radian the frequency is taken in double precision.
+    """
+    if precision not in PRECISIONS:
+        raise ValueError(f"precision must be one of {PRECISIONS}, got {precision!r}.")
+    squares = np.einsum("mk,mk,k->m", frequencies, frequencies, reach**2, optimize=True)
+    is_single = (precision == "single") & (squares <= LARGEST_SINGLE_PHASE**2)
+    for dtype, members in ((np.float32, is_single), (np.float64, ~is_single)):
+        if members.any():
+            yield dtype, np.flatnonzero(members)
+
+
+def turn_blocks(
+    X: Samples, frequencies: FloatArray, dtype: DTypeLike
+) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Yield blocks of rows with their phases in turns, ``x . omega / 2 pi``.
+
+    The array of phases is reused: take what is needed before the next block.
+    """
+    columns = np.ascontiguousarray(frequencies.T * np.float64(0.5 / np.pi), dtype=dtype)
+    n_samples = X.shape[0]
+    turns = np.empty((min(ROW_BLOCK, n_samples), columns.shape[1]), dtype=dtype)
+    for start in range(0, n_samples, ROW_BLOCK):
+        rows = slice(start, min(start + ROW_BLOCK, n_samples))
+        if sparse.issparse(X):
+            yield rows, np.asarray(X[rows].astype(dtype, copy=False) @ columns)
+        else:
+            block = X[rows].astype(dtype, copy=False)
+            yield rows, np.dot(block, columns, out=turns[: len(block)])

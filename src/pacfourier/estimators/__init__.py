@@ -1,0 +1,1 @@
+"""Thin scikit-learn shells over the core: one public estimator a file."""

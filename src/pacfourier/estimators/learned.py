@@ -1,0 +1,210 @@
+"""What the maps learned from labels share: one pass, then posteriors for free."""
+
+import copy
+import warnings
+from abc import abstractmethod
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_is_fitted
+
+from pacfourier.core.alignment import alignment_sums, class_balanced_losses
+from pacfourier.core.frequencies import DRAW_STREAM
+from pacfourier.core.phases import PRECISIONS
+from pacfourier.core.targets import LABELS, ClassTarget, target_of
+from pacfourier.estimators.base import FourierMap
+from pacfourier.estimators.priors import check_count, check_option, prior_pool
+from pacfourier.pacbayes.draws import check_draw, draw_frequencies
+
+# Up to this many multiplications double precision takes a blink, and precision="auto" takes it.
+SMALL_WORK = 10**9
+
+
+class LearnedFourierMap(FourierMap):
+    """Candidates from the prior, losses from the labels, kept frequencies from a posterior.
+
+    A subclass says how losses become a posterior, in ``_posterior``, and which of its
+    parameters that takes, in ``_posterior_parameters``.
+    """
+
+    _posterior_parameters = ("n_frequencies", "draw")
+
+    @abstractmethod
+    def _posterior(self, losses, n_samples):
+        """Return the posterior over the candidates."""
+
+    def _check_parameters(self):
+        """Raise ValueError on a parameter out of its range, before any work."""
+        check_count("n_frequencies", self.n_frequencies)
+        check_count("n_candidates", self.n_candidates)
+        check_draw(self.draw, self.n_frequencies, self.n_candidates)
+        check_option("labels", self.labels, LABELS)
+        check_option("precision", self.precision, ("auto", *PRECISIONS))
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn the posterior in one pass over the data, and draw the frequencies.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative importance of each sample; only ratios matter to the losses.
+
+        Returns
+        -------
+        self : object
+        """
+        return self._learn(X, y, None, sample_weight, reset=True)
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Add data: the result is that of ``fit`` on all data seen so far.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        classes : array-like of shape (n_classes,), default=None
+            Every class that may come; read at the first call. None means those of the first
+            batch.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : object
+        """
+        return self._learn(X, y, classes, sample_weight, reset=not hasattr(self, "sums_"))
+
+    def merge(self, other):
+        """Return a new estimator: the same as if fitted on the data of both.
+
+        Parameters
+        ----------
+        other : estimator
+            Fitted with the same parameters and ``random_state``, on other data.
+
+        Returns
+        -------
+        merged : object
+        """
+        check_is_fitted(self)
+        check_is_fitted(other)
+        if type(other) is not type(self) or self.pool_ != other.pool_:
+            raise ValueError(
+                "merge needs two estimators over the same candidates: the same class, "
+                f"n_candidates, spectrum, gamma, sampling and random_state, got {self} and {other}."
+            )
+        merged = copy.copy(self)
+        merged.target_ = self.target_.merge(other.target_)
+        recoder = self.target_.recoder(other.target_)
+        merged.sums_ = self.sums_.merge(other.sums_.recoded(recoder))
+        return merged._keep()
+
+    def resample(self, **parameters):
+        """Return a new estimator with another posterior or draw, without a pass over the data.
+
+        Parameters
+        ----------
+        **parameters
+            New values of ``n_frequencies``, ``draw`` and the parameters of the posterior.
+
+        Returns
+        -------
+        resampled : object
+        """
+        check_is_fitted(self)
+        unknown = sorted(set(parameters) - set(self._posterior_parameters))
+        if unknown:
+            raise ValueError(
+                f"resample takes {self._posterior_parameters}, got {unknown}: "
+                "the others need a new fit."
+            )
+        resampled = copy.copy(self).set_params(**parameters)
+        resampled._check_parameters()
+        return resampled._draw()
+
+    def _learn(self, X, y, classes, sample_weight, *, reset):
+        self._check_parameters()
+        X, y = self._validate(
+            X, y, reset=reset, multi_output=True, ensure_min_samples=2 if reset else 1
+        )
+        y = _dense_labels(y)
+        X, y, sample_weight = positive_weights(X, y, sample_weight)
+        if reset:
+            target = target_of(y, self.labels, classes)
+            _warn_of_many_classes(target, y)
+            pool = prior_pool(X, self, self.n_candidates, sample_weight)
+        else:
+            target, pool = self.target_.observe(y), self.pool_
+        precision = self.precision
+        if precision == "auto":
+            is_small = X.shape[0] * len(pool) * X.shape[1] <= SMALL_WORK
+            precision = "double" if is_small else "single"
+        sums = alignment_sums(X, y, target, pool, sample_weight=sample_weight, precision=precision)
+        self.target_, self.pool_ = target, pool
+        self.sums_ = sums if reset else self.sums_.merge(sums)
+        return self._keep()
+
+    def _keep(self):
+        """Compute the losses from the sums, then draw."""
+        self.losses_ = self.sums_.losses(self.target_.agreement(self.sums_.totals))
+        self.selection_losses_ = self.losses_
+        if isinstance(self.target_, ClassTarget):
+            self.classes_ = self.target_.classes
+            if self.balance:
+                self.selection_losses_ = class_balanced_losses(self.sums_)
+        return self._draw()
+
+    def _draw(self):
+        """Compute the posterior from the losses, and keep some frequencies."""
+        self.posterior_ = self._posterior(self.selection_losses_, self.sums_.effective_samples)
+        self.kept_, self.frequency_weights_ = draw_frequencies(
+            self.posterior_, self.n_frequencies, self.draw, self.pool_.stream(DRAW_STREAM)
+        )
+        self.frequencies_ = self.pool_[self.kept_]
+        return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _dense_labels(y):
+    """Return y as an array, of one axis if it has one column."""
+    if sparse.issparse(y):
+        y = y.toarray()
+    return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
+
+
+def positive_weights(X, y, sample_weight):
+    """Check the weights, and leave out the samples that have none."""
+    if sample_weight is None:
+        return X, y, None
+    weights = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    check_consistent_length(X, weights)
+    if weights.ndim != 1 or (weights < 0).any():
+        raise ValueError("sample_weight must be one non-negative number a sample.")
+    positive = weights > 0
+    if positive.sum() < 2:
+        raise ValueError(
+            "sample_weight must be above zero weight for two samples at least, "
+            f"got {positive.sum()}."
+        )
+    return X[positive], y[positive], weights[positive]
+
+
+def _warn_of_many_classes(target, y):
+    if not isinstance(target, ClassTarget) or y.dtype.kind not in "fiu":
+        return
+    if len(target.classes) > 20 and len(y) < 2 * len(target.classes):
+        warnings.warn(
+            f"y has {len(target.classes)} distinct integers in {len(y)} samples, read as "
+            "classes: pass labels='continuous' if they are numbers.",
+            UserWarning,
+            stacklevel=4,
+        )

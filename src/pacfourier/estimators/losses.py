@@ -1,0 +1,60 @@
+"""The alignment losses of given frequencies, as a function."""
+
+import numpy as np
+from sklearn.utils import check_array, check_X_y
+
+from pacfourier.core.alignment import alignment_sums
+from pacfourier.core.phases import precision_of
+from pacfourier.core.targets import target_of
+from pacfourier.estimators.learned import positive_weights
+
+
+def alignment_losses(X, y, frequencies, *, sample_weight=None, labels="auto"):
+    r"""Return how badly each cosine agrees with the labels, over all pairs of samples.
+
+    .. math:: \hat L(\omega) = \frac{1}{n (n - 1)} \sum_{i \neq j}
+              \frac{1 - \lambda_{ij} \cos(\omega \cdot (x_i - x_j))}{2}
+
+    in O(n) operations a frequency (Propositions 8 and 9 of the paper's supplement).
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        float32 samples are computed in single precision, all others in double.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+    frequencies : array-like of shape (n_frequencies, n_features)
+    sample_weight : array-like of shape (n_samples,), default=None
+    labels : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
+        What y holds; "auto" reads it off y.
+
+    Returns
+    -------
+    losses : array of shape (n_frequencies,)
+        Between 0 and 1.
+
+    Examples
+    --------
+    Two points of different classes, half a period apart, are perfectly aligned:
+
+    >>> alignment_losses([[0.0], [np.pi]], ["a", "b"], [[0.0], [1.0]]).round(6)
+    array([1., 0.])
+    """
+    X, y = check_X_y(
+        X,
+        y,
+        accept_sparse="csr",
+        dtype=(np.float64, np.float32),
+        multi_output=True,
+        ensure_min_samples=2,
+    )
+    frequencies = check_array(frequencies, dtype=(np.float64, np.float32))
+    if frequencies.shape[1] != X.shape[1]:
+        raise ValueError(
+            f"frequencies must have {X.shape[1]} columns as X has, got {frequencies.shape[1]}."
+        )
+    X, y, sample_weight = positive_weights(X, y, sample_weight)
+    target = target_of(y, labels)
+    sums = alignment_sums(
+        X, y, target, frequencies, sample_weight=sample_weight, precision=precision_of(X)
+    )
+    return sums.losses(target.agreement(sums.totals))

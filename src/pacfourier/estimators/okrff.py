@@ -1,0 +1,89 @@
+"""Fourier features from the divergence ball of Sinha and Duchi."""
+
+import numpy as np
+
+from pacfourier.estimators.learned import LearnedFourierMap
+from pacfourier.estimators.priors import check_positive
+from pacfourier.pacbayes.posteriors import divergence_ball_posterior
+
+
+class OKRFF(LearnedFourierMap):
+    r"""Fourier features learned from labels by optimal alignment in a divergence ball.
+
+    The same candidates and losses as ``PBRFF``; the posterior is the one of least mean loss with
+    :math:`D_\mu(Q \Vert P) \le \rho` (Sinha and Duchi, 2016, for mu = 2). In that ball the
+    posterior is as wide as N / (1 + rho) equal weights.
+
+    Parameters
+    ----------
+    n_frequencies : int, default=100
+        Number D of kept frequencies; the map has 2 D columns.
+    n_candidates : int, default=20000
+        Number N of frequencies drawn from the prior. They are never stored.
+    rho : float, default=100.0
+        Radius of the ball. The authors' code counts in squared distance, which is rho / N.
+    mu : float, default=2.0
+        Order of the divergence, above one; two is the chi-square divergence.
+    draw, balance, spectrum, gamma, sampling, labels, precision, random_state
+        As in ``PBRFF``.
+
+    Attributes
+    ----------
+    frequencies_, frequency_weights_, kept_, losses_, selection_losses_, posterior_, classes_
+        As in ``PBRFF``.
+    pool_, sums_, n_features_in_
+        As in ``PBRFF``.
+
+    See Also
+    --------
+    PBRFF : The same candidates with the Gibbs posterior, in closed form.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = OKRFF(5, rho=50.0, random_state=0).fit(X, y)
+    >>> round(float(1 / (model.posterior_**2).sum()))  # 20000 / 51
+    392
+    """
+
+    _posterior_parameters = ("n_frequencies", "draw", "rho", "mu")
+
+    def __init__(
+        self,
+        n_frequencies=100,
+        *,
+        n_candidates=20000,
+        rho=100.0,
+        mu=2.0,
+        draw="weighted",
+        balance=True,
+        spectrum="rbf",
+        gamma="multiscale",
+        sampling="iid",
+        labels="auto",
+        precision="auto",
+        random_state=None,
+    ):
+        self.n_frequencies = n_frequencies
+        self.n_candidates = n_candidates
+        self.rho = rho
+        self.mu = mu
+        self.draw = draw
+        self.balance = balance
+        self.spectrum = spectrum
+        self.gamma = gamma
+        self.sampling = sampling
+        self.labels = labels
+        self.precision = precision
+        self.random_state = random_state
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_positive("rho", self.rho)
+        if not 1 < self.mu < np.inf:
+            raise ValueError(f"mu must be greater than 1 and finite, got {self.mu!r}.")
+
+    def _posterior(self, losses, n_samples):
+        del n_samples
+        return divergence_ball_posterior(losses, self.rho, self.mu)

@@ -1,0 +1,132 @@
+"""Fourier features from the PAC-Bayesian pseudo-posterior."""
+
+import numpy as np
+
+from pacfourier.estimators.learned import LearnedFourierMap
+from pacfourier.estimators.priors import check_positive
+from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
+
+
+class PBRFF(LearnedFourierMap):
+    r"""Fourier features learned from labels by a PAC-Bayesian pseudo-posterior.
+
+    Candidate frequencies come from the prior, the Fourier transform of a kernel. One pass over
+    the data gives each its alignment loss: how badly its cosine agrees with the labels, over all
+    pairs of samples. The pseudo-posterior :math:`Q_m \propto e^{-\beta \sqrt n \hat L_m}`
+    (Letarte, Morvant and Germain, 2019, Equation 14) says which to keep. The result is a small
+    map for a linear model, in place of a kernel machine.
+
+    The defaults are chosen by measurement; the paper's own are ``beta=1.0,
+    draw="replacement", balance=False`` and a ``gamma`` from validation.
+
+    Parameters
+    ----------
+    n_frequencies : int, default=100
+        Number D of kept frequencies; the map has 2 D columns.
+    n_candidates : int, default=20000
+        Number N of frequencies drawn from the prior. They are never stored.
+    beta : float or "ess", default="ess"
+        Inverse temperature: how far the posterior moves from the prior. "ess" takes the one at
+        which the posterior is as wide as 2 D equal weights, whatever the data.
+    draw : {"weighted", "distinct", "replacement"}, default="weighted"
+        Which frequencies to keep: the D heaviest, with their weights; D drawn without
+        replacement; or D drawn independently, as in the paper.
+    balance : bool, default=True
+        Whether all classes weigh the same when frequencies are chosen, and agreements have
+        mean zero: see ``selection_losses_``. Two classes of equal size are not affected.
+    spectrum : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
+        The kernel, by the name of its Fourier transform. An object of ``pacfourier.spectra``
+        carries its own bandwidth.
+    gamma : float or {"multiscale", "scale", "median"}, default="multiscale"
+        Bandwidth: the RBF kernel is exp(-gamma ||x - x'||^2). "multiscale" puts ten bandwidths
+        from 1e-7 to 1e2 into one prior and lets the labels choose; "scale" is 1 / (n_features *
+        variance of X); "median" is 1 / (2 m^2) for m the median distance.
+    sampling : {"iid", "orthogonal", "sobol"}, default="iid"
+        How the candidates are drawn together.
+    labels : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
+        What y holds. "auto" reads it off y: integers and strings are classes, numbers with a
+        fractional part are continuous, a matrix of zeros and ones holds label sets.
+    precision : {"auto", "single", "double"}, default="auto"
+        Precision of the phases. "auto" is single, or double where that costs nothing. A frequency
+        whose phases are too large for single precision is taken in double all the same.
+    random_state : int, RandomState or None, default=None
+        With an integer, two estimators have the same candidates and can be merged.
+
+    Attributes
+    ----------
+    frequencies_ : array of shape (n_frequencies, n_features)
+        The kept frequencies.
+    frequency_weights_ : array of shape (n_frequencies,)
+        Their weights in the deployed kernel, summing to one.
+    kept_ : array of shape (n_frequencies,)
+        Their indices among the candidates.
+    losses_ : array of shape (n_candidates,)
+        The alignment loss of every candidate, as the paper defines it.
+    selection_losses_ : array of shape (n_candidates,)
+        What the posterior is computed from: the class-balanced losses, or ``losses_``.
+    posterior_ : array of shape (n_candidates,)
+        The pseudo-posterior Q.
+    classes_ : array of shape (n_classes,)
+        The classes, where y holds classes.
+    pool_ : FrequencyPool
+        The candidates: the prior and its seed, read like a matrix.
+    sums_ : AlignmentSums
+        What was learned of the data; additive.
+    n_features_in_ : int
+
+    See Also
+    --------
+    OKRFF : The same candidates with the posterior of Sinha and Duchi.
+    RFF : The prior alone, without labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(PBRFF(10, random_state=0), LogisticRegression(C=100))
+    >>> bool(model.fit(X, y).score(X, y) > 0.9)
+    True
+    """
+
+    _posterior_parameters = ("n_frequencies", "draw", "beta")
+
+    def __init__(
+        self,
+        n_frequencies=100,
+        *,
+        n_candidates=20000,
+        beta="ess",
+        draw="weighted",
+        balance=True,
+        spectrum="rbf",
+        gamma="multiscale",
+        sampling="iid",
+        labels="auto",
+        precision="auto",
+        random_state=None,
+    ):
+        self.n_frequencies = n_frequencies
+        self.n_candidates = n_candidates
+        self.beta = beta
+        self.draw = draw
+        self.balance = balance
+        self.spectrum = spectrum
+        self.gamma = gamma
+        self.sampling = sampling
+        self.labels = labels
+        self.precision = precision
+        self.random_state = random_state
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        if not (isinstance(self.beta, str) and self.beta == "ess"):
+            check_positive("beta", self.beta, or_else="'ess'")
+
+    def _posterior(self, losses, n_samples):
+        if self.beta == "ess":
+            inverse_temperature = inverse_temperature_of_size(losses, 2 * self.n_frequencies)
+        else:
+            inverse_temperature = self.beta * np.sqrt(n_samples)
+        return gibbs_posterior(losses, inverse_temperature)

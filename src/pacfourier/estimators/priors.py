@@ -1,0 +1,74 @@
+"""From an estimator's parameters to the prior over frequencies."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from pacfourier.core.bandwidth import median_gamma, scale_gamma
+from pacfourier.core.frequencies import FrequencyPool
+from pacfourier.core.spectra import (
+    RBF,
+    Laplacian,
+    Matern,
+    RationalQuadratic,
+    Spectrum,
+    multiscale,
+)
+
+SPECTRA = {
+    "rbf": RBF,
+    "laplacian": Laplacian,
+    "matern": Matern,
+    "rational_quadratic": RationalQuadratic,
+}
+GAMMA_RULES = ("multiscale", "scale", "median")
+
+
+def prior_spectrum(X, spectrum, gamma, rng, sample_weight=None):
+    """Return the spectrum that a name and a bandwidth mean; X serves the rules of thumb only."""
+    if isinstance(spectrum, Spectrum):
+        return spectrum
+    if spectrum not in SPECTRA:
+        names = tuple(SPECTRA)
+        raise ValueError(f"spectrum must be a Spectrum or one of {names}, got {spectrum!r}.")
+    family = SPECTRA[spectrum]
+    if isinstance(gamma, Real):
+        return family(gamma=float(gamma))
+    if gamma == "multiscale":
+        return multiscale(family)
+    if gamma not in GAMMA_RULES:
+        raise ValueError(f"gamma must be positive or one of {GAMMA_RULES}, got {gamma!r}.")
+    value = scale_gamma(X, sample_weight) if gamma == "scale" else median_gamma(X, rng)
+    if family is Laplacian:
+        # A rate a unit of the 1-norm, which is about sqrt(n_features) times the Euclidean one.
+        value = np.sqrt(2 * value / X.shape[1])
+    return family(gamma=float(value))
+
+
+def prior_pool(X, estimator, n_frequencies, sample_weight=None):
+    """Return a pool of frequencies from the prior that an estimator's parameters describe."""
+    seed = int(check_random_state(estimator.random_state).randint(0, 2**32, dtype=np.uint64))
+    spectrum = prior_spectrum(
+        X, estimator.spectrum, estimator.gamma, np.random.default_rng(seed), sample_weight
+    )
+    return FrequencyPool(spectrum, n_frequencies, X.shape[1], seed, estimator.sampling)
+
+
+def check_count(name, value):
+    """Raise ValueError unless a parameter is a positive integer."""
+    if not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{name} must be a positive integer, got {value!r}.")
+
+
+def check_option(name, value, options):
+    """Raise ValueError unless a parameter is one of its options."""
+    if value not in options:
+        raise ValueError(f"{name} must be one of {options}, got {value!r}.")
+
+
+def check_positive(name, value, or_else=None):
+    """Raise ValueError unless a parameter is a positive finite number."""
+    if not isinstance(value, Real) or not 0 < value < np.inf:
+        rule = "positive and finite" if or_else is None else f"positive and finite or {or_else}"
+        raise ValueError(f"{name} must be {rule}, got {value!r}.")

@@ -1,0 +1,83 @@
+"""Random Fourier features of the prior."""
+
+import numpy as np
+
+from pacfourier.estimators.base import FourierMap
+from pacfourier.estimators.priors import check_count, prior_pool
+
+
+class RFF(FourierMap):
+    r"""Random Fourier features: an explicit map that approximates a shift-invariant kernel.
+
+    Frequencies are drawn from the Fourier transform p of the kernel (Rahimi and Recht, 2007),
+    and :math:`\varphi(x) \cdot \varphi(x')` is an unbiased estimate of :math:`k(x - x')`. This is
+    the *prior* that ``PBRFF`` and ``OKRFF`` learn from.
+
+    Parameters
+    ----------
+    n_frequencies : int, default=100
+        Number D of frequencies; the map has 2 D columns.
+    spectrum : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
+        The kernel, by the name of its Fourier transform. An object of ``pacfourier.spectra``
+        carries its own bandwidth.
+    gamma : float or {"scale", "median", "multiscale"}, default="scale"
+        Bandwidth: the RBF kernel is exp(-gamma ||x - x'||^2). "scale" is 1 / (n_features *
+        variance of X); "median" is 1 / (2 m^2) for m the median distance; "multiscale" is the
+        equal mixture of ten bandwidths from 1e-7 to 1e2.
+    sampling : {"iid", "orthogonal", "sobol"}, default="iid"
+        How the frequencies are drawn together.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    frequencies_ : array of shape (n_frequencies, n_features)
+    frequency_weights_, posterior_ : arrays of shape (n_frequencies,)
+        All equal: nothing was learned.
+    pool_ : FrequencyPool
+        The prior and its seed.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, _ = load_iris(return_X_y=True)
+    >>> RFF(n_frequencies=50, random_state=0).fit_transform(X).shape
+    (150, 100)
+    """
+
+    def __init__(
+        self,
+        n_frequencies=100,
+        *,
+        spectrum="rbf",
+        gamma="scale",
+        sampling="iid",
+        random_state=None,
+    ):
+        self.n_frequencies = n_frequencies
+        self.spectrum = spectrum
+        self.gamma = gamma
+        self.sampling = sampling
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Draw the frequencies.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Its width, and its spread where ``gamma`` asks for it, are all that matters.
+        y : ignored
+
+        Returns
+        -------
+        self : object
+        """
+        del y
+        check_count("n_frequencies", self.n_frequencies)
+        X = self._validate(X, reset=True)
+        self.pool_ = prior_pool(X, self, self.n_frequencies)
+        self.frequencies_ = self.pool_[:]
+        self.posterior_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
+        self.frequency_weights_ = self.posterior_
+        return self

@@ -1,0 +1,1 @@
+"""Divergences and posteriors: numbers in, numbers out; never sees data."""

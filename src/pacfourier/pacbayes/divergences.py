@@ -1,0 +1,47 @@
+"""Divergences of a posterior over finitely many frequencies from the uniform prior."""
+
+import numpy as np
+from scipy.special import xlogy
+
+from pacfourier.core.arrays import FloatArray
+
+__all__ = [
+    "chi_square_divergence",
+    "effective_sample_size",
+    "kl_divergence",
+    "power_divergence",
+]
+
+
+def kl_divergence(posterior: FloatArray) -> float:
+    r"""Return :math:`\mathrm{KL}(Q \Vert P) = \ln N + \sum_m Q_m \ln Q_m`, P uniform.
+
+    Examples
+    --------
+    >>> round(kl_divergence(np.array([0.5, 0.5, 0.0, 0.0])), 4)
+    0.6931
+    """
+    return float(np.log(len(posterior)) + xlogy(posterior, posterior).sum())
+
+
+def power_divergence(posterior: FloatArray, mu: float) -> float:
+    r"""Return :math:`D_\mu(Q \Vert P) = N^{\mu - 1} \sum_m Q_m^\mu - 1` (Theorem 4), P uniform.
+
+    Examples
+    --------
+    >>> power_divergence(np.array([0.5, 0.5, 0.0, 0.0]), mu=3.0)
+    3.0
+    """
+    if not mu > 1:
+        raise ValueError(f"mu must be greater than 1, got {mu!r}.")
+    return float(np.mean((len(posterior) * posterior) ** mu) - 1)
+
+
+def chi_square_divergence(posterior: FloatArray) -> float:
+    r"""Return :math:`\chi^2(Q \Vert P) = N \sum_m Q_m^2 - 1` (Corollary 5), P uniform."""
+    return power_divergence(posterior, 2.0)
+
+
+def effective_sample_size(posterior: FloatArray) -> float:
+    r"""Return :math:`1 / \sum_m Q_m^2 = N / (1 + \chi^2)`: how many frequencies share the mass."""
+    return float(1 / np.square(posterior).sum())

@@ -1,0 +1,41 @@
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import pacfourier
+
+PUBLIC = [getattr(pacfourier, name) for name in pacfourier.__all__]
+CALLABLES = [item for item in PUBLIC if callable(item)]
+
+
+def test_names_are_sorted_and_exist():
+    assert pacfourier.__all__ == sorted(pacfourier.__all__)
+
+
+@pytest.mark.parametrize("module", ["numba", "matplotlib", "torch", "dask"])
+def test_importing_the_package_does_not_import(module):
+    code = f"import sys, pacfourier; sys.exit('{module}' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("item", CALLABLES, ids=lambda item: item.__name__)
+def test_every_parameter_is_documented_with_its_default(item):
+    documented = inspect.getdoc(item)
+    for name, parameter in inspect.signature(item).parameters.items():
+        assert name in documented
+        if (
+            parameter.default not in (inspect.Parameter.empty, None)
+            and item is not pacfourier.OKRFF
+        ):
+            default = str(parameter.default)
+            assert f'default="{default}"' in documented or f"default={default}" in documented
+
+
+def test_okrff_and_pbrff_share_their_defaults():
+    first = inspect.signature(pacfourier.PBRFF).parameters
+    second = inspect.signature(pacfourier.OKRFF).parameters
+    shared = set(first) & set(second)
+    assert len(shared) == len(first) - 1
+    assert all(first[name].default == second[name].default for name in shared)

@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+from scipy import sparse
+
+from pacfourier.core import fused
+from pacfourier.core.bandwidth import MEDIAN_SAMPLES, median_gamma, scale_gamma
+from pacfourier.core.features import ROWS_A_TASK, fourier_features
+from pacfourier.core.phases import frequency_blocks, precision_groups
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-13), (np.float32, 2e-6)])
+@pytest.mark.parametrize("container", [np.asarray, np.asfortranarray, sparse.csr_array])
+def test_features_are_cosines_and_sines(container, dtype, tolerance, rng):
+    X = rng.standard_normal((ROWS_A_TASK + 700, 4)).astype(dtype)
+    frequencies = rng.standard_normal((9, 4)).astype(np.float32)
+    weights = rng.random(9)
+    phases = X.astype(float) @ frequencies.T.astype(float)
+    expected = np.sqrt(weights) * np.stack([np.cos(phases), np.sin(phases)])
+    features = fourier_features(container(X), frequencies, weights)
+    assert features.dtype == dtype
+    np.testing.assert_allclose(features, np.hstack(expected), rtol=0, atol=tolerance)
+
+
+def test_features_of_large_phases_keep_their_digits(rng):
+    X = rng.standard_normal((20, 2)).astype(np.float32)
+    frequencies = np.array([[1.0, 2.0], [1e5, -1e5]])
+    phases = X.astype(float) @ frequencies.T
+    features = fourier_features(X, frequencies, np.ones(2))
+    np.testing.assert_allclose(features[:, :2], np.cos(phases), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 2.0**-20), (np.float64, 2.0**-50)])
+def test_cosine_and_sine_of_turns(dtype, tolerance):
+    turns = np.linspace(-3, 3, 100_001).astype(dtype).reshape(1, -1)
+    cosines, sines = np.empty_like(turns), np.empty_like(turns)
+    fused.write_features(turns, np.ones(turns.shape[1], dtype), cosines, sines)
+    # Reduced first, as NumPy's own cosine of a large phase would round it.
+    angles = 2 * np.pi * (turns.astype(np.float64) - np.rint(turns.astype(np.float64)))
+    np.testing.assert_allclose(cosines, np.cos(angles), rtol=0, atol=tolerance)
+    np.testing.assert_allclose(sines, np.sin(angles), rtol=0, atol=tolerance)
+
+
+def test_frequency_blocks_cover_the_pool_once():
+    for n_frequencies, n_features in [(1, 1), (512, 10), (20_001, 108), (300, 60_000)]:
+        blocks = list(frequency_blocks(n_frequencies, n_features))
+        covered = np.concatenate([np.arange(n_frequencies)[block] for block in blocks])
+        np.testing.assert_array_equal(covered, np.arange(n_frequencies))
+        largest = max(block.stop - block.start for block in blocks)
+        assert largest * n_features <= max(2**23, 16 * n_features)
+
+
+def test_precision_follows_the_size_of_the_phases():
+    frequencies = np.array([[1.0], [1e6]])
+    groups = dict(precision_groups(frequencies, np.array([1.0]), "single"))
+    assert groups[np.float32].tolist() == [0]
+    assert groups[np.float64].tolist() == [1]
+    assert [dtype for dtype, _ in precision_groups(frequencies, np.ones(1), "double")] == [
+        np.float64
+    ]
+    with pytest.raises(ValueError, match="precision must be one of"):
+        list(precision_groups(frequencies, np.ones(1), "half"))
+
+
+def test_scale_gamma_is_scikit_learns(rng):
+    X = rng.standard_normal((50, 3)) * 2
+    assert scale_gamma(X) == pytest.approx(1 / (3 * X.var()))
+    assert scale_gamma(sparse.csr_array(X)) == pytest.approx(scale_gamma(X))
+    assert scale_gamma(np.full((4, 2), 0.1)) == 1.0
+    weights = rng.integers(1, 4, 50)
+    repeated = np.repeat(X, weights, axis=0)
+    assert scale_gamma(X, weights) == pytest.approx(scale_gamma(repeated))
+
+
+def test_median_gamma_is_the_median_heuristic(rng):
+    X = rng.standard_normal((31, 3))
+    distances = [np.linalg.norm(X[i] - X[j]) for i in range(31) for j in range(i)]
+    expected = 1 / (2 * np.median(distances) ** 2)
+    assert median_gamma(X, rng) == pytest.approx(expected, rel=1e-12)
+    assert median_gamma(sparse.csr_array(X), rng) == pytest.approx(expected, rel=1e-9)
+    assert median_gamma(np.ones((4, 2)), rng) == 1.0
+
+
+def test_median_gamma_takes_a_sample_of_large_data(rng):
+    X = rng.standard_normal((3 * MEDIAN_SAMPLES, 3))
+    assert median_gamma(X, rng) == pytest.approx(1 / (2 * 2.1**2), rel=0.2)

@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+
+from pacfourier import OKRFF, PBRFF, RFF, alignment_losses
+
+X = np.random.default_rng(0).standard_normal((12, 3))
+Y = np.resize([0, 1], 12)
+
+
+def with_value(value):
+    bad = X.copy()
+    bad[3, 1] = value
+    return bad
+
+
+def small(estimator=PBRFF, **parameters):
+    return estimator(**{"n_frequencies": 5, "n_candidates": 50, "random_state": 0, **parameters})
+
+
+CASES = {
+    "nan": (lambda: small().fit(with_value(np.nan), Y), "NaN"),
+    "infinity": (lambda: small().fit(with_value(np.inf), Y), "infinity"),
+    "nan in y": (lambda: small().fit(X, np.where(Y, np.nan, 0.5)), "NaN"),
+    "one class": (lambda: small().fit(X, np.zeros(12)), "at least two classes"),
+    "one sample": (lambda: small().fit(X[:1], Y[:1]), "minimum of 2 is required"),
+    "no features": (lambda: small().fit(X[:, :0], Y), "0 feature"),
+    "no y": (lambda: small().fit(X, None), "requires y to be passed"),
+    "y of another length": (lambda: small().fit(X, Y[:-1]), "inconsistent numbers of samples"),
+    "three axes": (lambda: small().fit(X[..., np.newaxis], Y), "dim 3"),
+    "strings": (lambda: small().fit([["a", "b", "c"]] * 12, Y), "convert"),
+    "constant numbers": (lambda: small(labels="continuous").fit(X, Y * 0.0), "not be constant"),
+    "negative gamma": (lambda: small(gamma=-1.0).fit(X, Y), "gamma must be positive"),
+    "zero gamma": (lambda: small(gamma=0).fit(X, Y), "gamma must be positive"),
+    "unknown gamma": (lambda: small(gamma="auto").fit(X, Y), "gamma must be positive or one of"),
+    "unknown spectrum": (lambda: small(spectrum="poly").fit(X, Y), "spectrum must be a Spectrum"),
+    "unknown sampling": (lambda: small(sampling="grid").fit(X, Y), "sampling must be one of"),
+    "unknown labels": (lambda: small(labels="ranks").fit(X, Y), "labels must be one of"),
+    "unknown precision": (lambda: small(precision="half").fit(X, Y), "precision must be one of"),
+    "unknown draw": (lambda: small(draw="best").fit(X, Y), "draw must be one of"),
+    "zero beta": (lambda: small(beta=0.0).fit(X, Y), "beta must be positive and finite or 'ess'"),
+    "negative beta": (lambda: small(beta=-2).fit(X, Y), "beta must be positive"),
+    "unknown beta": (lambda: small(beta="best").fit(X, Y), "beta must be positive"),
+    "zero rho": (lambda: small(OKRFF, rho=0).fit(X, Y), "rho must be positive"),
+    "negative rho": (lambda: small(OKRFF, rho=-1.0).fit(X, Y), "rho must be positive"),
+    "mu of one": (lambda: small(OKRFF, mu=1.0).fit(X, Y), "mu must be greater than 1"),
+    "no frequencies": (lambda: small(n_frequencies=0).fit(X, Y), "n_frequencies must be a pos"),
+    "half a frequency": (lambda: RFF(1.5).fit(X), "n_frequencies must be a positive integer"),
+    "no candidates": (lambda: small(n_candidates=-1).fit(X, Y), "n_candidates must be a pos"),
+    "too many distinct": (
+        lambda: small(n_frequencies=51, draw="distinct").fit(X, Y),
+        "n_frequencies must be at most n_candidates=50",
+    ),
+    "unseen label": (
+        lambda: small().partial_fit(X, Y).partial_fit(X, Y + 1),
+        "known classes \\[0, 1\\], got \\[2\\]",
+    ),
+    "other width later": (
+        lambda: small().partial_fit(X, Y).partial_fit(X[:, :2], Y),
+        "X has 2 features",
+    ),
+    "merge across pools": (
+        lambda: small().fit(X, Y).merge(small(random_state=1).fit(X, Y)),
+        "same candidates",
+    ),
+    "negative weight": (
+        lambda: small().fit(X, Y, sample_weight=np.resize([-1, 1], 12)),
+        "non-negative",
+    ),
+    "weights of another length": (
+        lambda: small().fit(X, Y, sample_weight=np.ones(5)),
+        "inconsistent numbers of samples",
+    ),
+    "weight on one sample": (
+        lambda: small().fit(X, Y, sample_weight=np.eye(12)[0]),
+        "for two samples at least, got 1",
+    ),
+    "frequencies of another width": (
+        lambda: alignment_losses(X, Y, np.ones((2, 4))),
+        "frequencies must have 3 columns as X has, got 4",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bad_input_is_a_clear_error_before_any_work(name, monkeypatch):
+    call, message = CASES[name]
+    later = ("unseen label", "other width later", "merge across pools")
+    if name not in later:
+        monkeypatch.setattr("pacfourier.core.alignment.run_blocks", _no_work)
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def _no_work(work, blocks):
+    del work, blocks
+    raise AssertionError("work was begun before the input was checked")
