@@ -1,5 +1,7 @@
 # One door: every verb makes its own .venv on a machine that has only python3 (3.11+) and make.
 PYTHON ?= python3
+# The public data files, where they stand beside the checkout; tests and rows that need them say so.
+export PACFOURIER_DATA ?= $(abspath ../shared/data)
 BIN := .venv/bin
 
 .PHONY: demo test lint bench clean

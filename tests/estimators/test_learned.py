@@ -129,6 +129,7 @@ def test_fit_forgets_what_partial_fit_saw(iris):
     ("estimator", "parameters"),
     [
         (PBRFF, {"beta": 3.0}),
+        (PBRFF, {"balance": False}),
         (PBRFF, {"n_frequencies": 11, "draw": "distinct"}),
         (OKRFF, {"rho": 2.0, "mu": 3.0}),
     ],

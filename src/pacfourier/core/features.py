@@ -15,7 +15,7 @@ from pacfourier.core.threads import run_blocks
 
 __all__ = ["fourier_features"]
 
-ROWS_A_TASK = 8 * ROW_BLOCK
+ROWS_A_TASK = 4 * ROW_BLOCK
 
 
 def fourier_features(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from pacfourier.core.arrays import FloatArray, IntArray, Samples
@@ -12,9 +12,11 @@ from pacfourier.core.arrays import FloatArray, IntArray, Samples
 Precision = Literal["single", "double"]
 PRECISIONS = ("single", "double")
 
-# A block of phases (512 x 512 floats) and its inputs stay in a core's second-level cache.
-ROW_BLOCK = 512
-FREQUENCY_BLOCK = 512
+# Measured at d = 108 to 1,554: large enough for an efficient product, small enough for the
+# block of phases to stay near the core. Not 1,024 frequencies: rows of phases 4,096 bytes apart
+# would share cache sets, which costs a fifth of the speed.
+ROW_BLOCK = 1024
+FREQUENCY_BLOCK = 1008
 # A block of frequencies takes at most 32 MB, however wide the data are.
 LARGEST_BLOCK = 2**23
 # Rounding a phase of this size to single precision moves it by 1e-4 at most.
@@ -60,13 +62,13 @@ def precision_groups(
 
 
 def turn_blocks(
-    X: Samples, frequencies: FloatArray, dtype: DTypeLike
+    X: Samples, frequencies: FloatArray, dtype: type[np.floating[Any]]
 ) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Yield blocks of rows with their phases in turns, ``x . omega / 2 pi``.
 
     The array of phases is reused: take what is needed before the next block.
     """
-    columns = np.ascontiguousarray(frequencies.T * np.float64(0.5 / np.pi), dtype=dtype)
+    columns = np.ascontiguousarray((frequencies.astype(dtype) * dtype(0.5 / np.pi)).T)
     n_samples = X.shape[0]
     turns = np.empty((min(ROW_BLOCK, n_samples), columns.shape[1]), dtype=dtype)
     for start in range(0, n_samples, ROW_BLOCK):

@@ -65,7 +65,7 @@ class Spectrum(ABC):
 class RBF(Spectrum):
     r"""Gaussian kernel :math:`e^{-\gamma \|\delta\|^2}`, spectrum :math:`N(0, 2 \gamma I)`.
 
-    The paper's sigma is ``1 / sqrt(2 * gamma)`` (Equation 15).
+    The paper's sigma is ``1 / sqrt(2 * gamma)`` (Equation 20).
 
     Examples
     --------

@@ -47,7 +47,7 @@ class Target(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ClassTarget:
-    """One of finitely many classes (Propositions 8 and 9 of the paper's supplement)."""
+    """One of finitely many classes (Propositions 7 and 8 of the paper's supplement)."""
 
     classes: NDArray[Any]
 

@@ -28,7 +28,7 @@ class LearnedFourierMap(FourierMap):
     parameters that takes, in ``_posterior_parameters``.
     """
 
-    _posterior_parameters = ("n_frequencies", "draw")
+    _posterior_parameters = ("n_frequencies", "draw", "balance")
 
     @abstractmethod
     def _posterior(self, losses, n_samples):
@@ -107,7 +107,8 @@ class LearnedFourierMap(FourierMap):
         Parameters
         ----------
         **parameters
-            New values of ``n_frequencies``, ``draw`` and the parameters of the posterior.
+            New values of ``n_frequencies``, ``draw``, ``balance`` and the parameters of the
+            posterior.
 
         Returns
         -------
@@ -122,7 +123,7 @@ class LearnedFourierMap(FourierMap):
             )
         resampled = copy.copy(self).set_params(**parameters)
         resampled._check_parameters()
-        return resampled._draw()
+        return resampled._keep()
 
     def _learn(self, X, y, classes, sample_weight, *, reset):
         self._check_parameters()
@@ -147,17 +148,13 @@ class LearnedFourierMap(FourierMap):
         return self._keep()
 
     def _keep(self):
-        """Compute the losses from the sums, then draw."""
+        """Compute losses and posterior from the sums, and keep some frequencies."""
         self.losses_ = self.sums_.losses(self.target_.agreement(self.sums_.totals))
         self.selection_losses_ = self.losses_
         if isinstance(self.target_, ClassTarget):
             self.classes_ = self.target_.classes
             if self.balance:
                 self.selection_losses_ = class_balanced_losses(self.sums_)
-        return self._draw()
-
-    def _draw(self):
-        """Compute the posterior from the losses, and keep some frequencies."""
         self.posterior_ = self._posterior(self.selection_losses_, self.sums_.effective_samples)
         self.kept_, self.frequency_weights_ = draw_frequencies(
             self.posterior_, self.n_frequencies, self.draw, self.pool_.stream(DRAW_STREAM)

@@ -15,7 +15,7 @@ def alignment_losses(X, y, frequencies, *, sample_weight=None, labels="auto"):
     .. math:: \hat L(\omega) = \frac{1}{n (n - 1)} \sum_{i \neq j}
               \frac{1 - \lambda_{ij} \cos(\omega \cdot (x_i - x_j))}{2}
 
-    in O(n) operations a frequency (Propositions 8 and 9 of the paper's supplement).
+    in O(n) operations a frequency (Propositions 7 and 8 of the paper's supplement).
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class OKRFF(LearnedFourierMap):
     392
     """
 
-    _posterior_parameters = ("n_frequencies", "draw", "rho", "mu")
+    _posterior_parameters = ("n_frequencies", "draw", "balance", "rho", "mu")
 
     def __init__(
         self,

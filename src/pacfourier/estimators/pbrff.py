@@ -13,7 +13,7 @@ class PBRFF(LearnedFourierMap):
     Candidate frequencies come from the prior, the Fourier transform of a kernel. One pass over
     the data gives each its alignment loss: how badly its cosine agrees with the labels, over all
     pairs of samples. The pseudo-posterior :math:`Q_m \propto e^{-\beta \sqrt n \hat L_m}`
-    (Letarte, Morvant and Germain, 2019, Equation 14) says which to keep. The result is a small
+    (Letarte, Morvant and Germain, 2019, Equation 19) says which to keep. The result is a small
     map for a linear model, in place of a kernel machine.
 
     The defaults are chosen by measurement; the paper's own are ``beta=1.0,
@@ -90,7 +90,7 @@ class PBRFF(LearnedFourierMap):
     True
     """
 
-    _posterior_parameters = ("n_frequencies", "draw", "beta")
+    _posterior_parameters = ("n_frequencies", "draw", "balance", "beta")
 
     def __init__(
         self,

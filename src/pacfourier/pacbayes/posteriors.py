@@ -32,7 +32,7 @@ def gibbs_posterior(losses: FloatArray, inverse_temperature: float) -> FloatArra
     .. math:: Q_m = e^{-t \hat L_m} \Big/ \sum_k e^{-t \hat L_k} ,
 
     the unique minimiser of :math:`t \sum_m Q_m \hat L_m + \mathrm{KL}(Q \Vert P)`. The paper
-    takes :math:`t = \beta \sqrt n` (Equation 14).
+    takes :math:`t = \beta \sqrt n` (Equation 19).
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def inverse_temperature_of_size(losses: FloatArray, size: float) -> float:
 def divergence_ball_posterior(losses: FloatArray, rho: float, mu: float = 2.0) -> FloatArray:
     r"""Return the posterior of least mean loss with :math:`D_\mu(Q \Vert P) \le \rho`.
 
-    The problem of Sinha and Duchi (2016) for mu = 2, Equations 12 and 13 of the paper for any
+    The problem of Sinha and Duchi (2016) for mu = 2, Equations 17 and 18 of the paper for any
     mu > 1. Stationarity of the Lagrangian gives, for some threshold :math:`\eta`,
 
     .. math:: Q_m \propto (\eta - \hat L_m)_+^{1 / (\mu - 1)} ,

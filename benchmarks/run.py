@@ -1,0 +1,146 @@
+"""Speed and memory against their bars: one table, every row a ratio or a peak of this run.
+
+The real data sets are read from ``PACFOURIER_DATA``; rows that need them are left out without it.
+"""
+
+import json
+import os
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from sklearn.kernel_approximation import RBFSampler
+
+from measure import median_ratio, peak_megabytes, python_seconds, seconds
+from pacfourier import PBRFF, alignment_losses
+from pacfourier.datasets import load
+from twins import bare_product, plain_losses
+
+SHAPES = {"adult": (26_048, 108), "mnist": (8_268, 784)}
+PLAIN_BARS = {"adult": 25.0, "mnist": 7.5}
+
+
+def loss_rows(name):
+    """Losses against the plain way and against the bare product, N = 4,000."""
+    n_samples, n_features = SHAPES[name]
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n_samples, n_features), dtype=np.float32)
+    y = np.where(rng.random(n_samples) < 0.5, -1, 1)
+    frequencies = rng.standard_normal((4_000, n_features), dtype=np.float32) / n_features**0.5
+    X_double, frequencies_double = X.astype(np.float64), frequencies.astype(np.float64)
+    out = np.empty((n_samples, 4_000), dtype=np.float32)
+
+    def ours():
+        return alignment_losses(X, y, frequencies)
+
+    plain = median_ratio(lambda: plain_losses(X_double, y, frequencies_double), ours, rounds=3)
+    bare = median_ratio(ours, lambda: bare_product(X, frequencies, out))
+    yield f"plain NumPy / losses, {name} shape", plain, ">=", PLAIN_BARS[name], "x"
+    yield f"losses / bare float32 product, {name} shape", bare, "<=", 1.2, "x"
+
+
+def adult_rows():
+    """Peak memory and resampling, N = 20,000, and the transform, on the real data."""
+    data = load("adult")
+    X, y = data.X[: data.n_train][:26_048], data.y[: data.n_train][:26_048]
+    model = PBRFF(100, random_state=0)
+    model.fit(X[:100], y[:100])
+    yield (
+        "peak extra memory of fit, adult",
+        peak_megabytes(lambda: model.fit(X, y)),
+        "<=",
+        200,
+        "MB",
+    )
+    ratio = median_ratio(lambda: model.fit(X, y), lambda: model.resample(beta=2.0), rounds=3)
+    yield "fit / resample, adult", ratio, ">=", 100.0, "x"
+    sampler = RBFSampler(n_components=200, gamma=1e-3, random_state=0).fit(X)
+    ratio = median_ratio(lambda: sampler.transform(X), lambda: model.transform(X))
+    yield "RBFSampler / transform, 200 columns", ratio, ">=", 1.0, "x"
+
+
+def farm_rows():
+    """Fit a sparse, very wide data set, N = 20,000."""
+    data = load("farm")
+    X, y = data.X[:2_485], data.y[:2_485]
+    model = PBRFF(100, random_state=0)
+    model.fit(X[:50], y[:50])
+    elapsed = []
+    peak = peak_megabytes(lambda: elapsed.append(seconds(lambda: model.fit(X, y))))
+    yield "fit, farm (sparse, d = 54,877)", elapsed[0], "<=", 60.0, "s"
+    yield "peak extra memory of fit, farm", peak, "<=", 1_000, "MB"
+
+
+def scaling_rows():
+    """Cost when the samples or the candidates double: linear is 1."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40_000, 50), dtype=np.float32)
+    y = np.where(X[:, 0] > 0, 1, -1)
+
+    def fit(n_samples, n_candidates):
+        model = PBRFF(n_candidates=n_candidates, gamma=0.01, random_state=0)
+        return lambda: model.fit(X[:n_samples], y[:n_samples])
+
+    ratio = median_ratio(fit(40_000, 8_192), fit(20_000, 8_192)) / 2
+    yield "cost of twice the samples / 2", ratio, "within 15% of", 1.0, "x"
+    ratio = median_ratio(fit(20_000, 16_384), fit(20_000, 8_192)) / 2
+    yield "cost of twice the candidates / 2", ratio, "within 15% of", 1.0, "x"
+
+
+def start_rows():
+    """First-call compilation on a cold cache, and the import."""
+    code = """
+import numpy as np, time
+from pacfourier import PBRFF
+X = np.random.default_rng(0).standard_normal((2000, 50)); y = np.arange(2000) % 2
+start = time.perf_counter()
+PBRFF().fit_transform(X, y)
+PBRFF().fit_transform(X.astype(np.float32), y)
+print(time.perf_counter() - start)
+"""
+    with tempfile.TemporaryDirectory() as cache:
+        cold = python_seconds(code, NUMBA_CACHE_DIR=cache)
+        warm = python_seconds(code, NUMBA_CACHE_DIR=cache)
+    yield "first-call compilation, cold", cold - warm, "<=", 5.0, "s"
+    timed = (
+        "import time; start = time.perf_counter(); import {}; print(time.perf_counter() - start)"
+    )
+    ratios = [
+        python_seconds(timed.format("pacfourier"))
+        / python_seconds(timed.format("sklearn.kernel_approximation"))
+        for _ in range(5)
+    ]
+    yield "import / import sklearn.kernel_approximation", np.median(ratios), "<=", 1.5, "x"
+
+
+def reaches(value, relation, bar):
+    """Say whether a measurement meets its bar."""
+    if relation == ">=":
+        return value >= bar
+    return value <= bar if relation == "<=" else abs(value / bar - 1) <= 0.15
+
+
+def main():
+    """Run every row, print the table and write it as JSON."""
+    groups = [lambda name=name: loss_rows(name) for name in SHAPES] + [scaling_rows, start_rows]
+    if Path(os.environ.get("PACFOURIER_DATA", ""), "adult.data.gz").is_file():
+        groups += [adult_rows, farm_rows]
+    else:
+        print("PACFOURIER_DATA names no data: the adult and farm rows are left out.")
+    start, rows = time.perf_counter(), []
+    print(f"{'row':<48}{'measured':>12}  bar")
+    for group in groups:
+        for row, value, relation, bar, unit in group():
+            met = reaches(value, relation, bar)
+            rows.append({"row": row, "value": float(value), "unit": unit, "bar": bar, "met": met})
+            verdict = "" if met else "  MISSED"
+            print(f"{row:<48}{value:>9.2f} {unit:<2}  {relation} {bar:g}{verdict}", flush=True)
+    path = Path("results", "bench.json")
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(rows, indent=2, default=bool))
+    print(f"{time.perf_counter() - start:.0f} s; written to {path}")
+
+
+if __name__ == "__main__":
+    main()
