@@ -35,7 +35,7 @@ STYLES = {
 def maps(n_frequencies, n_features, seed):
     """Return every map at the same output width, two columns a frequency."""
     width = 2 * n_frequencies
-    # Inputs have unit variance, so that this is gamma="scale".
+    # Inputs have unit variance, so that this is scikit-learn's gamma="scale".
     gamma = 1 / n_features
     return {
         "PBRFF": PBRFF(n_frequencies, random_state=seed),

@@ -20,10 +20,10 @@ class RFF(FourierMap):
     spectrum : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
         The kernel, by the name of its Fourier transform. An object of ``pacfourier.spectra``
         carries its own bandwidth.
-    gamma : float or {"scale", "median", "multiscale"}, default="scale"
-        Bandwidth: the RBF kernel is exp(-gamma ||x - x'||^2). "scale" is 1 / (n_features *
-        variance of X); "median" is 1 / (2 m^2) for m the median distance; "multiscale" is the
-        equal mixture of ten bandwidths from 1e-7 to 1e2.
+    gamma : float or {"median", "scale", "multiscale"}, default="median"
+        Bandwidth: the RBF kernel is exp(-gamma ||x - x'||^2). "median" is 1 / (2 m^2) for m the
+        median distance; "scale" is 1 / (n_features * variance of X); "multiscale" is the equal
+        mixture of ten bandwidths from 1e-7 to 1e2.
     sampling : {"iid", "orthogonal", "sobol"}, default="iid"
         How the frequencies are drawn together.
     random_state : int, RandomState or None, default=None
@@ -50,7 +50,7 @@ class RFF(FourierMap):
         n_frequencies=100,
         *,
         spectrum="rbf",
-        gamma="scale",
+        gamma="median",
         sampling="iid",
         random_state=None,
     ):

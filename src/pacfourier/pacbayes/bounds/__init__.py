@@ -1,0 +1,44 @@
+"""Upper bounds on alignment losses and errors: numbers in, a frozen :class:`Bound` out.
+
+Each bound holds with probability at least one minus its own epsilon, for all posteriors at once
+where it says so. Several that are read together hold at the sum of their epsilons. The statements
+of letarte2019 as printed are in :mod:`~pacfourier.pacbayes.bounds.printed`, and are not bounds.
+"""
+
+from pacfourier.pacbayes.bounds import printed
+from pacfourier.pacbayes.bounds._bernstein import unexpected_bernstein
+from pacfourier.pacbayes.bounds._catoni import catoni, catoni_grid
+from pacfourier.pacbayes.bounds._f_divergence import f_divergence
+from pacfourier.pacbayes.bounds._first_order import first_order
+from pacfourier.pacbayes.bounds._gaussian_linear import gaussian_linear, gaussian_linear_draw
+from pacfourier.pacbayes.bounds._hoeffding import hoeffding, hoeffding_grid, hoeffding_peeling
+from pacfourier.pacbayes.bounds._holdout import holdout, holdout_alignment
+from pacfourier.pacbayes.bounds._kl import kl, split_kl
+from pacfourier.pacbayes.bounds._landmarks import landmark_mixture
+from pacfourier.pacbayes.bounds._localised import localised
+from pacfourier.pacbayes.bounds._norm import norm
+from pacfourier.pacbayes.bounds._result import Bound
+from pacfourier.pacbayes.bounds._self_certified import self_certified_posterior
+
+__all__ = [
+    "Bound",
+    "catoni",
+    "catoni_grid",
+    "f_divergence",
+    "first_order",
+    "gaussian_linear",
+    "gaussian_linear_draw",
+    "hoeffding",
+    "hoeffding_grid",
+    "hoeffding_peeling",
+    "holdout",
+    "holdout_alignment",
+    "kl",
+    "landmark_mixture",
+    "localised",
+    "norm",
+    "printed",
+    "self_certified_posterior",
+    "split_kl",
+    "unexpected_bernstein",
+]
