@@ -1,10 +1,11 @@
 """Learn the Fourier features of a kernel from labels, with a PAC-Bayes certificate."""
 
-from pacfourier import spectra
+from pacfourier import bounds, spectra
 from pacfourier.estimators.losses import alignment_losses
 from pacfourier.estimators.okrff import OKRFF
 from pacfourier.estimators.pbrff import PBRFF
 from pacfourier.estimators.rff import RFF
+from pacfourier.pacbayes.certificate import Assumption, Certificate
 from pacfourier.pacbayes.posteriors import (
     divergence_ball_posterior,
     gibbs_posterior,
@@ -15,7 +16,10 @@ __all__ = [
     "OKRFF",
     "PBRFF",
     "RFF",
+    "Assumption",
+    "Certificate",
     "alignment_losses",
+    "bounds",
     "divergence_ball_posterior",
     "gibbs_posterior",
     "kl_ball_posterior",

@@ -48,6 +48,9 @@ class AlignmentSums:
         Sum of w_i u_i.
     weight, squared_weight : float
         Sums of w_i and w_i^2.
+    harmonics : array of shape (n_frequencies,)
+        Sum of exp(2 i omega . x_i), without weights.
+    n_samples : int
     """
 
     waves: ComplexArray
@@ -55,6 +58,8 @@ class AlignmentSums:
     totals: FloatArray
     weight: float
     squared_weight: float
+    harmonics: ComplexArray
+    n_samples: int
 
     def merge(self, other: Self) -> "AlignmentSums":
         """Return the sums of the union of two data sets."""
@@ -64,6 +69,8 @@ class AlignmentSums:
             self.totals + other.totals,
             self.weight + other.weight,
             self.squared_weight + other.squared_weight,
+            self.harmonics + other.harmonics,
+            self.n_samples + other.n_samples,
         )
 
     def recoded(self, recoder: FloatArray) -> "AlignmentSums":
@@ -80,6 +87,11 @@ class AlignmentSums:
         """Kish's number of samples (sum w)^2 / sum w^2: n when nothing is weighted."""
         return self.weight**2 / self.squared_weight
 
+    @property
+    def is_weighted(self) -> bool:
+        """Whether some sample has a weight other than one."""
+        return self.weight != self.n_samples or self.squared_weight != self.n_samples
+
     def losses(self, agreement: FloatArray) -> FloatArray:
         r"""Return the alignment loss of every frequency, given the agreement matrix A.
 
@@ -93,6 +105,17 @@ class AlignmentSums:
         self_pairs = np.vdot(agreement, self.gram)
         pairs = self.weight**2 - self.squared_weight
         return 0.5 - 0.5 * (aligned - self_pairs) / pairs
+
+    def second_moments(self) -> FloatArray:
+        r"""Return the mean over pairs of (loss - 1/2)^2, where agreements are +1 or -1.
+
+        .. math:: M_2 = \frac18 \left(1 + \frac{|\sum_i e^{2 i \omega \cdot x_i}|^2 - n}{n (n - 1)}
+                  \right) ,
+
+        because (loss - 1/2)^2 = cos^2 / 4, whatever the labels.
+        """
+        n = self.n_samples
+        return (1 + (np.abs(self.harmonics) ** 2 - n) / (n * (n - 1))) / 8
 
 
 def class_balanced_losses(sums: AlignmentSums) -> FloatArray:
@@ -114,12 +137,12 @@ def class_balanced_losses(sums: AlignmentSums) -> FloatArray:
     scale = np.zeros(len(seen))
     scale[seen] = sums.weight / (n_classes * sums.totals[seen])
     gram = sums.gram * np.outer(scale, scale)
-    balanced = AlignmentSums(
-        sums.waves * scale[:, np.newaxis],
-        gram,
-        sums.totals * scale,
-        sums.weight,
-        float(np.trace(gram)),
+    balanced = replace(
+        sums,
+        waves=sums.waves * scale[:, np.newaxis],
+        gram=gram,
+        totals=sums.totals * scale,
+        squared_weight=float(np.trace(gram)),
     )
     return balanced.losses((n_classes * np.eye(len(seen)) - 1) / (n_classes - 1))
 
@@ -140,12 +163,16 @@ def alignment_sums(
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
     weighted = sparse.csr_array(sparse.diags_array(weights) @ target.encode(y))
     waves = np.empty((weighted.shape[1], len(frequencies)), dtype=np.complex128)
+    harmonics = np.empty(len(frequencies), dtype=np.complex128)
     reaches = reach(X)
 
     def fill(block: slice) -> None:
         candidates = frequencies[block]
         for dtype, members in precision_groups(candidates, reaches, precision):
-            waves[:, block.start + members] = _waves(X, weighted, candidates[members], dtype)
+            columns = block.start + members
+            waves[:, columns], harmonics[columns] = _block_sums(
+                X, weighted, candidates[members], dtype
+            )
 
     run_blocks(fill, frequency_blocks(len(frequencies), X.shape[1]))
     return AlignmentSums(
@@ -154,22 +181,28 @@ def alignment_sums(
         np.asarray(weighted.sum(axis=0), dtype=np.float64),
         float(weights.sum()),
         float(np.square(weights).sum()),
+        harmonics,
+        len(y),
     )
 
 
-def _waves(
-    X: Samples, weighted: sparse.csr_array, frequencies: FloatArray, dtype: Any
-) -> ComplexArray:
-    """Sum u_i exp(i omega . x_i) over row blocks in ``dtype``, over blocks in double."""
+def _block_sums(
+    X: Samples, weighted: sparse.csr_array, frequencies: FloatArray, dtype: type[np.floating[Any]]
+) -> tuple[ComplexArray, ComplexArray]:
+    """Sum u_i exp(i omega . x_i) and exp(2 i omega . x_i): rows in ``dtype``, blocks in double."""
     from pacfourier.core import fused
 
-    shape = (2, weighted.shape[1], len(frequencies))
-    totals = np.zeros(shape)
+    n_codes, n_frequencies = weighted.shape[1], len(frequencies)
+    waves = np.zeros((2, n_codes, n_frequencies))
+    harmonics = np.zeros((2, n_frequencies))
     values = weighted.data.astype(dtype)
     for rows, turns in turn_blocks(X, frequencies, dtype):
-        block = np.zeros(shape, dtype=dtype)
+        block_waves = np.zeros(waves.shape, dtype=dtype)
+        block_harmonics = np.zeros(harmonics.shape, dtype=dtype)
         indptr = weighted.indptr[rows.start : rows.stop + 1]
-        fused.add_wave_sums(turns, indptr, weighted.indices, values, block[0], block[1])
-        totals += block
-    waves: ComplexArray = totals[0] + 1j * totals[1]
-    return waves
+        fused.add_wave_sums(turns, indptr, weighted.indices, values, block_waves, block_harmonics)
+        waves += block_waves
+        harmonics += block_harmonics
+    # cos 2a = 2 cos^2 a - 1 and sin 2a = 2 cos a sin a.
+    doubled = 2 * harmonics[0] - X.shape[0] + 2j * harmonics[1]
+    return waves[0] + 1j * waves[1], doubled

@@ -29,13 +29,12 @@ def median_gamma(X: Samples, rng: np.random.Generator) -> float:
     """
     size = min(MEDIAN_SAMPLES, X.shape[0])
     rows = np.sort(rng.choice(X.shape[0], size=size, replace=False))
-    chosen = X[rows].astype(np.float64)
-    if sparse.issparse(chosen):
-        gram = (chosen @ chosen.T).toarray()
+    if sparse.issparse(X):
+        gram = (X[rows] @ X[rows].T).toarray().astype(np.float64)
     else:
-        # Distances do not change; their digits do.
-        centred = chosen - chosen.mean(axis=0)
-        gram = centred @ centred.T
+        # Distances do not change by centring; their digits do.
+        chosen = X[rows] - X[rows].mean(axis=0, dtype=np.float64)
+        gram = chosen @ chosen.T
     squares = np.diagonal(gram)
     distances = (squares[:, np.newaxis] + squares - 2 * gram)[np.triu_indices(size, k=1)]
     median = float(np.median(distances))

@@ -74,26 +74,33 @@ def _cosine_sine(turn):
 
 
 @njit(nogil=True, fastmath=True, cache=True)
-def add_wave_sums(turns, indptr, columns, values, cosine_sums, sine_sums):
-    """Add ``sum_i u_ir cos`` and ``sum_i u_ir sin`` of a block of phases to the sums.
+def add_wave_sums(turns, indptr, columns, values, waves, harmonics):
+    """Add the sums over a block of phases to ``waves`` and ``harmonics``, in place.
 
     Parameters
     ----------
     turns : array of shape (n_rows, n_frequencies)
     indptr, columns, values : the rows of U, compressed (CSR)
-    cosine_sums, sine_sums : arrays of shape (n_columns_of_U, n_frequencies), changed in place
+    waves : array of shape (2, n_columns_of_U, n_frequencies)
+        Gains the sums of u_ir cos and u_ir sin.
+    harmonics : array of shape (2, n_frequencies)
+        Gains the sums of cos^2 and cos sin.
     """
     n_rows, n_frequencies = turns.shape
     cosines = np.empty(n_frequencies, turns.dtype)
     sines = np.empty(n_frequencies, turns.dtype)
+    squares, products = harmonics[0], harmonics[1]
     for i in range(n_rows):
         for m in range(n_frequencies):
             turn = turns[i, m]
-            cosines[m], sines[m] = cosine_sine(turn - np.rint(turn))
+            cosine, sine = cosine_sine(turn - np.rint(turn))
+            cosines[m], sines[m] = cosine, sine
+            squares[m] += cosine * cosine
+            products[m] += cosine * sine
         for entry in range(indptr[i], indptr[i + 1]):
             value = values[entry]
-            cosine_row = cosine_sums[columns[entry]]
-            sine_row = sine_sums[columns[entry]]
+            cosine_row = waves[0, columns[entry]]
+            sine_row = waves[1, columns[entry]]
             for m in range(n_frequencies):
                 cosine_row[m] += value * cosines[m]
                 sine_row[m] += value * sines[m]

@@ -12,8 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from pacfourier.core.alignment import alignment_sums, class_balanced_losses
 from pacfourier.core.frequencies import DRAW_STREAM
 from pacfourier.core.phases import PRECISIONS
+from pacfourier.core.summary import sample_summary
 from pacfourier.core.targets import LABELS, ClassTarget, target_of
 from pacfourier.estimators.base import FourierMap
+from pacfourier.estimators.certified import alignment_evidence, certificate_of
 from pacfourier.estimators.priors import check_count, check_option, prior_pool
 from pacfourier.pacbayes.draws import check_draw, draw_frequencies
 
@@ -31,8 +33,8 @@ class LearnedFourierMap(FourierMap):
     _posterior_parameters = ("n_frequencies", "draw", "balance")
 
     @abstractmethod
-    def _posterior(self, losses, n_samples):
-        """Return the posterior over the candidates."""
+    def _posterior(self):
+        """Return the posterior over the candidates, from ``selection_losses_``."""
 
     def _check_parameters(self):
         """Raise ValueError on a parameter out of its range, before any work."""
@@ -99,6 +101,7 @@ class LearnedFourierMap(FourierMap):
         merged.target_ = self.target_.merge(other.target_)
         recoder = self.target_.recoder(other.target_)
         merged.sums_ = self.sums_.merge(other.sums_.recoded(recoder))
+        merged.summary_ = self.summary_.merge(other.summary_)
         return merged._keep()
 
     def resample(self, **parameters):
@@ -125,6 +128,51 @@ class LearnedFourierMap(FourierMap):
         resampled._check_parameters()
         return resampled._keep()
 
+    def certificate(self, epsilon=0.05, *, bound="auto", of="deployed"):
+        """Return an upper bound on the alignment loss, with what is known of its assumptions.
+
+        No data are needed. The bound holds for any posterior, so that every parameter of the
+        posterior may be tuned on the sample; the prior may not.
+
+        Parameters
+        ----------
+        epsilon : float, default=0.05
+            Probability, over the sample, that the bound fails.
+        bound : str, default="auto"
+            Name of a bound of ``pacfourier.bounds``. "auto" takes ``unexpected_bernstein``; for
+            labels declared binary the better of it and ``first_order``, each at epsilon / 2;
+            for label sets ``catoni_grid``.
+        of : {"deployed", "posterior"}, default="deployed"
+            Whether to certify the kernel of the kept frequencies, or of the whole posterior.
+
+        Returns
+        -------
+        certificate : Certificate
+            Its ``value`` is refused, with the repair, where an assumption is violated.
+        """
+        check_is_fitted(self)
+        check_option("of", of, ("deployed", "posterior"))
+        posterior = self.posterior_ if of == "posterior" else self._deployed_posterior()
+        return certificate_of(
+            self,
+            posterior,
+            self._evidence(of),
+            target=self.target_,
+            epsilon=epsilon,
+            bound=bound,
+            of=of,
+            summary=self.summary_,
+            is_weighted=self.sums_.is_weighted,
+        )
+
+    def _deployed_posterior(self):
+        """Return the weights of the kept frequencies, as a posterior over the candidates."""
+        return np.bincount(self.kept_, self.frequency_weights_, minlength=len(self.pool_))
+
+    def _evidence(self, of="deployed"):
+        del of
+        return alignment_evidence(self.sums_, self.target_, is_binary=self.labels == "binary")
+
     def _learn(self, X, y, classes, sample_weight, *, reset):
         self._check_parameters()
         X, y = self._validate(
@@ -143,8 +191,10 @@ class LearnedFourierMap(FourierMap):
             is_small = X.shape[0] * len(pool) * X.shape[1] <= SMALL_WORK
             precision = "double" if is_small else "single"
         sums = alignment_sums(X, y, target, pool, sample_weight=sample_weight, precision=precision)
+        summary = sample_summary(X)
         self.target_, self.pool_ = target, pool
         self.sums_ = sums if reset else self.sums_.merge(sums)
+        self.summary_ = summary if reset else self.summary_.merge(summary)
         return self._keep()
 
     def _keep(self):
@@ -155,7 +205,7 @@ class LearnedFourierMap(FourierMap):
             self.classes_ = self.target_.classes
             if self.balance:
                 self.selection_losses_ = class_balanced_losses(self.sums_)
-        self.posterior_ = self._posterior(self.selection_losses_, self.sums_.effective_samples)
+        self.posterior_ = self._posterior()
         self.kept_, self.frequency_weights_ = draw_frequencies(
             self.posterior_, self.n_frequencies, self.draw, self.pool_.stream(DRAW_STREAM)
         )

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pacfourier.estimators.certified import alignment_evidence
 from pacfourier.estimators.learned import LearnedFourierMap
 from pacfourier.estimators.priors import check_positive
 from pacfourier.pacbayes.posteriors import divergence_ball_posterior
@@ -84,6 +85,10 @@ class OKRFF(LearnedFourierMap):
         if not 1 < self.mu < np.inf:
             raise ValueError(f"mu must be greater than 1 and finite, got {self.mu!r}.")
 
-    def _posterior(self, losses, n_samples):
-        del n_samples
-        return divergence_ball_posterior(losses, self.rho, self.mu)
+    def _posterior(self):
+        return divergence_ball_posterior(self.selection_losses_, self.rho, self.mu)
+
+    def _evidence(self, of="deployed"):
+        del of
+        is_binary = self.labels == "binary"
+        return alignment_evidence(self.sums_, self.target_, is_binary=is_binary, mu=self.mu)

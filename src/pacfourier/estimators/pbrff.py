@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from pacfourier.estimators.certified import alignment_evidence
 from pacfourier.estimators.learned import LearnedFourierMap
 from pacfourier.estimators.priors import check_positive
+from pacfourier.pacbayes.evidence import certified_inverse_temperature
 from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
 
 
@@ -25,9 +27,10 @@ class PBRFF(LearnedFourierMap):
         Number D of kept frequencies; the map has 2 D columns.
     n_candidates : int, default=20000
         Number N of frequencies drawn from the prior. They are never stored.
-    beta : float or "ess", default="ess"
+    beta : float or {"ess", "bound"}, default="ess"
         Inverse temperature: how far the posterior moves from the prior. "ess" takes the one at
-        which the posterior is as wide as 2 D equal weights, whatever the data.
+        which the posterior is as wide as 2 D equal weights, whatever the data; "bound" the one
+        whose posterior has the smallest certificate, which costs the certificate nothing.
     draw : {"weighted", "distinct", "replacement"}, default="weighted"
         Which frequencies to keep: the D heaviest, with their weights; D drawn without
         replacement; or D drawn independently, as in the paper.
@@ -121,12 +124,24 @@ class PBRFF(LearnedFourierMap):
 
     def _check_parameters(self):
         super()._check_parameters()
-        if not (isinstance(self.beta, str) and self.beta == "ess"):
-            check_positive("beta", self.beta, or_else="'ess'")
+        if self.beta not in ("ess", "bound"):
+            check_positive("beta", self.beta, or_else="'ess' or 'bound'")
 
-    def _posterior(self, losses, n_samples):
+    def _posterior(self):
+        return gibbs_posterior(self.selection_losses_, self._inverse_temperature())
+
+    def _inverse_temperature(self):
         if self.beta == "ess":
-            inverse_temperature = inverse_temperature_of_size(losses, 2 * self.n_frequencies)
-        else:
-            inverse_temperature = self.beta * np.sqrt(n_samples)
-        return gibbs_posterior(losses, inverse_temperature)
+            return inverse_temperature_of_size(self.selection_losses_, 2 * self.n_frequencies)
+        if self.beta == "bound":
+            return certified_inverse_temperature(self.selection_losses_, self._evidence())
+        return self.beta * np.sqrt(self.sums_.effective_samples)
+
+    def _evidence(self, of="deployed"):
+        is_localised = of == "posterior" and not isinstance(self.beta, str) and not self.balance
+        return alignment_evidence(
+            self.sums_,
+            self.target_,
+            is_binary=self.labels == "binary",
+            inverse_temperature=self._inverse_temperature() if is_localised else None,
+        )

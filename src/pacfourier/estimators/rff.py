@@ -1,8 +1,13 @@
 """Random Fourier features of the prior."""
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from pacfourier.core.alignment import alignment_sums
+from pacfourier.core.summary import sample_summary
+from pacfourier.core.targets import target_of
 from pacfourier.estimators.base import FourierMap
+from pacfourier.estimators.certified import alignment_evidence, certificate_of
 from pacfourier.estimators.priors import check_count, prior_pool
 
 
@@ -81,3 +86,39 @@ class RFF(FourierMap):
         self.posterior_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
         self.frequency_weights_ = self.posterior_
         return self
+
+    def certificate(self, X, y, epsilon=0.05, *, bound="auto", labels="auto"):
+        """Return an upper bound on the alignment loss of the map's kernel.
+
+        Nothing was learned, so that any labelled sample certifies it: the divergence is zero.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        epsilon : float, default=0.05
+            Probability, over the sample, that the bound fails.
+        bound : str, default="auto"
+            As in ``PBRFF.certificate``.
+        labels : {"auto", "binary", "multiclass", "multilabel"}, default="auto"
+            What y holds; binary labels must be declared.
+
+        Returns
+        -------
+        certificate : Certificate
+        """
+        check_is_fitted(self)
+        X, y = self._validate(X, y, reset=False, multi_output=True, ensure_min_samples=2)
+        target = target_of(y, labels)
+        sums = alignment_sums(X, y, target, self.frequencies_, precision="double")
+        return certificate_of(
+            self,
+            self.posterior_,
+            alignment_evidence(sums, target, is_binary=labels == "binary"),
+            target=target,
+            epsilon=epsilon,
+            bound=bound,
+            of="deployed",
+            summary=sample_summary(X),
+            is_weighted=False,
+        )

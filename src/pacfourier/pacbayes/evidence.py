@@ -1,0 +1,176 @@
+"""The bounds by name: from what a sample says of every frequency to the best of several."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pacfourier.core.arrays import FloatArray
+from pacfourier.pacbayes import bounds
+from pacfourier.pacbayes.bounds import Bound
+from pacfourier.pacbayes.divergences import kl_divergence, power_divergence
+from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
+
+__all__ = ["BOUNDS", "Evidence", "best_bound", "certified_inverse_temperature"]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a sample says of every candidate frequency, and what its user declared.
+
+    Attributes
+    ----------
+    losses : array of shape (n_candidates,)
+    n_samples : int
+    is_binary : bool
+        Whether the label space was declared to have two elements.
+    second_moments : array of shape (n_candidates,) or None
+        Mean of (loss - 1/2)^2 over pairs; None where it is not known.
+    amplitudes, harmonics : arrays of shape (n_candidates,) or None
+        Length of the mean of y exp(i omega . x), and mean of cos 2 (omega . x - its angle); None
+        unless binary.
+    mu : float
+        Order of the divergence that ``f_divergence`` pays.
+    inverse_temperature : float or None
+        The t of ``localised``, where the posterior is the Gibbs posterior of the losses at a t
+        fixed in advance.
+    """
+
+    losses: FloatArray
+    n_samples: int
+    is_binary: bool = False
+    second_moments: FloatArray | None = None
+    amplitudes: FloatArray | None = None
+    harmonics: FloatArray | None = None
+    mu: float = 2.0
+    inverse_temperature: float | None = None
+
+    @property
+    def default_bounds(self) -> tuple[str, ...]:
+        """The tightest bounds for this kind of labels, fixed before any data are seen."""
+        if self.is_binary:
+            return ("first_order", "unexpected_bernstein")
+        return ("catoni_grid",) if self.second_moments is None else ("unexpected_bernstein",)
+
+
+def best_bound(
+    posterior: FloatArray, evidence: Evidence, epsilon: float, names: tuple[str, ...]
+) -> tuple[str, Bound]:
+    """Return the smallest of several bounds, each at its share of epsilon, and its name.
+
+    By the union bound all of them hold together with probability 1 - epsilon.
+    """
+    if not 0 < epsilon < 1:
+        raise ValueError(f"epsilon must be in (0, 1), got {epsilon!r}.")
+    share = epsilon / len(names)
+    values = {name: _named_bound(name)(posterior, evidence, share) for name in names}
+    return min(values.items(), key=lambda item: item[1].value)
+
+
+def certified_inverse_temperature(
+    losses: FloatArray, evidence: Evidence, epsilon: float = 0.05
+) -> float:
+    """Return the inverse temperature whose Gibbs posterior has the smallest bound.
+
+    The bounds hold for all posteriors at once, so that the search is free. The temperatures are
+    those at which the posterior is as wide as 1 to N equal weights, in 60 equal ratios.
+    """
+    sizes = np.geomspace(1, len(losses), 60)
+    temperatures = [inverse_temperature_of_size(losses, size) for size in sizes]
+
+    def value(inverse_temperature: float) -> float:
+        posterior = gibbs_posterior(losses, inverse_temperature)
+        return best_bound(posterior, evidence, epsilon, evidence.default_bounds)[1].value
+
+    return min(temperatures, key=value)
+
+
+def _named_bound(name: str) -> Callable[[FloatArray, Evidence, float], Bound]:
+    if name not in BOUNDS:
+        raise ValueError(f"bound must be 'auto' or one of {tuple(BOUNDS)}, got {name!r}.")
+    return BOUNDS[name]
+
+
+def _from_kl(function: Callable[..., Bound], *, grid: bool) -> Callable[..., Bound]:
+    def bound(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bound:
+        arguments = {"n_hypotheses": len(posterior)} if grid else {}
+        return function(
+            loss=float(posterior @ evidence.losses),
+            divergence=kl_divergence(posterior),
+            n_samples=evidence.n_samples,
+            epsilon=epsilon,
+            **arguments,
+        )
+
+    return bound
+
+
+def _unexpected_bernstein(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bound:
+    if evidence.second_moments is None:
+        raise ValueError("bound='unexpected_bernstein' needs labels that are classes.")
+    return bounds.unexpected_bernstein(
+        loss=float(posterior @ evidence.losses),
+        divergence=kl_divergence(posterior),
+        n_samples=evidence.n_samples,
+        epsilon=epsilon,
+        second_moment=float(posterior @ evidence.second_moments),
+        n_hypotheses=len(posterior),
+    )
+
+
+def _first_order(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bound:
+    if evidence.amplitudes is None or evidence.harmonics is None:
+        raise ValueError("bound='first_order' needs declared binary labels: labels='binary'.")
+    return bounds.first_order(
+        posterior=posterior,
+        prior=np.full(len(posterior), 1 / len(posterior)),
+        amplitudes=evidence.amplitudes,
+        second_harmonics=evidence.harmonics,
+        n_samples=evidence.n_samples,
+        epsilon=epsilon,
+    )
+
+
+def _norm(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bound:
+    if not evidence.is_binary:
+        raise ValueError("bound='norm' needs declared binary labels: labels='binary'.")
+    return _from_kl(bounds.norm, grid=False)(posterior, evidence, epsilon)
+
+
+def _f_divergence(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bound:
+    return bounds.f_divergence(
+        loss=float(posterior @ evidence.losses),
+        divergence=power_divergence(posterior, evidence.mu),
+        n_samples=evidence.n_samples,
+        epsilon=epsilon,
+        mu=evidence.mu,
+        binary=evidence.is_binary,
+    )
+
+
+def _localised(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bound:
+    if evidence.inverse_temperature is None:
+        raise ValueError(
+            "bound='localised' needs of='posterior' and a Gibbs posterior of the losses: "
+            "PBRFF with a number for beta and balance=False."
+        )
+    return bounds.localised(
+        loss=float(posterior @ evidence.losses),
+        n_samples=evidence.n_samples,
+        epsilon=epsilon,
+        inverse_temperature=evidence.inverse_temperature,
+    )
+
+
+BOUNDS: dict[str, Callable[[FloatArray, Evidence, float], Bound]] = {
+    "kl": _from_kl(bounds.kl, grid=False),
+    "hoeffding_grid": _from_kl(bounds.hoeffding_grid, grid=True),
+    "hoeffding_peeling": _from_kl(bounds.hoeffding_peeling, grid=False),
+    "catoni_grid": _from_kl(bounds.catoni_grid, grid=True),
+    "unexpected_bernstein": _unexpected_bernstein,
+    "norm": _norm,
+    "first_order": _first_order,
+    "f_divergence": _f_divergence,
+    "localised": _localised,
+}
+"""The bounds that may be asked for by name: a posterior, the evidence and epsilon in."""

@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
+from pacfourier.core.summary import row_fingerprints, sample_summary
+
+CONTAINERS = [np.asarray, sparse.csr_matrix, sparse.csr_array]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_summary_counts_repeated_rows_and_columns(container, dtype, rng):
+    X = rng.standard_normal((50, 4)).astype(dtype)
+    X[:, 2] = 0
+    X[10:13] = X[:3]
+    X[20] = X[0]
+    summary = sample_summary(container(X))
+    assert (summary.n_samples, summary.n_repeated, summary.is_integral) == (50, 4, False)
+    np.testing.assert_allclose(summary.sums, X.sum(axis=0), atol=1e-4)
+    np.testing.assert_allclose(summary.squares, (X**2).sum(axis=0), rtol=1e-4)
+    np.testing.assert_array_equal(summary.lowest, X.min(axis=0))
+    np.testing.assert_array_equal(summary.highest, X.max(axis=0))
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_fingerprints_are_equal_exactly_for_equal_rows(container, rng):
+    X = rng.integers(0, 3, (400, 5)).astype(float)
+    fingerprints = row_fingerprints(container(X))
+    _, rows = np.unique(X, axis=0, return_inverse=True)
+    same = fingerprints[:, np.newaxis] == fingerprints
+    np.testing.assert_array_equal(same, rows.ravel()[:, np.newaxis] == rows.ravel())
+
+
+def test_fingerprints_do_not_see_the_sign_of_zero():
+    assert len(set(row_fingerprints(np.array([[0.0, 1.0], [-0.0, 1.0]])))) == 1
+
+
+def test_merge_adds_up(rng):
+    X = rng.standard_normal((60, 3))
+    merged = sample_summary(X[:20]).merge(sample_summary(X[20:]))
+    whole = sample_summary(X)
+    for name in ("n_samples", "sums", "squares", "lowest", "highest"):
+        np.testing.assert_allclose(getattr(merged, name), getattr(whole, name))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_scalers_fitted_on_the_sample_are_noticed(dtype, rng):
+    X = rng.gamma(2.0, size=(80, 3)) * [1, 10, 100]
+    standardised = StandardScaler().fit_transform(X).astype(dtype)
+    assert sample_summary(standardised).is_standardised
+    unbiased = ((X - X.mean(axis=0)) / X.std(axis=0, ddof=1)).astype(dtype)
+    assert sample_summary(unbiased).is_standardised
+    for scaler in (MinMaxScaler(), MaxAbsScaler(), MinMaxScaler((-1, 1))):
+        assert sample_summary(scaler.fit_transform(X).astype(dtype)).is_range_scaled
+    halves = sample_summary(standardised[:40]).merge(sample_summary(standardised[40:]))
+    assert halves.is_standardised
+
+
+def test_scalers_fitted_elsewhere_are_not(rng):
+    X = rng.gamma(2.0, size=(160, 3)) * [1, 10, 100]
+    for scaler in (StandardScaler(), MinMaxScaler(), MaxAbsScaler()):
+        summary = sample_summary(scaler.fit(X[:80]).transform(X[80:]))
+        assert not summary.is_standardised
+        assert not summary.is_range_scaled
+    indicators = sample_summary(rng.integers(0, 2, (50, 4)).astype(float))
+    assert not indicators.is_range_scaled
+    constant = sample_summary(np.ones((5, 2)) / 3)
+    assert not constant.is_standardised
+    assert not constant.is_range_scaled

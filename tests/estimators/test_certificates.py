@@ -1,0 +1,283 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
+
+from pacfourier import OKRFF, PBRFF, RFF, bounds, spectra
+from pacfourier.core.alignment import alignment_sums
+from pacfourier.core.targets import target_of
+from pacfourier.datasets import load
+from pacfourier.estimators.certified import signed_waves
+from pacfourier.pacbayes.divergences import kl_divergence
+
+
+def two_gaussians(n_samples, rng, n_features=2):
+    """Classes -1, +1 with equal odds and means -1/2, +1/2 along the first axis."""
+    y = rng.choice([-1, 1], n_samples)
+    X = rng.standard_normal((n_samples, n_features))
+    X[:, 0] += y / 2
+    return X, y
+
+
+def true_losses(frequencies):
+    """(1 - |E y exp(i w.x)|^2) / 2, with |E y exp(i w.x)| = exp(-|w|^2 / 2) |sin(w_1 / 2)|."""
+    frequencies = frequencies.astype(float)
+    amplitudes = np.exp(-0.5 * np.sum(frequencies**2, axis=1)) * np.sin(frequencies[:, 0] / 2)
+    return (1 - amplitudes**2) / 2
+
+
+def statuses(certificate):
+    return {item.name: item.status for item in certificate.assumptions}
+
+
+@pytest.fixture
+def sample(rng):
+    return two_gaussians(400, rng)
+
+
+def fitted(sample, estimator=PBRFF, **parameters):
+    parameters = {"n_candidates": 300, "labels": "binary", "random_state": 0, **parameters}
+    return estimator(10, **parameters).fit(*sample)
+
+
+def test_second_moments_equal_the_double_loop(rng):
+    X, y = two_gaussians(30, rng)
+    frequencies = rng.standard_normal((8, 2))
+    sums = alignment_sums(X, y, target_of(y), frequencies, precision="double")
+    signs = np.where(np.equal.outer(y, y), 1, -1)
+    pairs = ~np.eye(30, dtype=bool)
+    for m, omega in enumerate(frequencies):
+        losses = (1 - signs * np.cos((X[:, np.newaxis] - X) @ omega)) / 2
+        assert sums.second_moments()[m] == pytest.approx(np.mean((losses[pairs] - 0.5) ** 2))
+
+
+def test_signed_waves_equal_their_definition(rng):
+    X, y = two_gaussians(30, rng)
+    frequencies = rng.standard_normal((8, 2))
+    sums = alignment_sums(X, y, target_of(y), frequencies, precision="double")
+    amplitudes, harmonics = signed_waves(sums)
+    phases = X @ frequencies.T
+    means = (y[:, np.newaxis] * np.exp(1j * phases)).mean(axis=0)
+    np.testing.assert_allclose(amplitudes, np.abs(means))
+    np.testing.assert_allclose(
+        harmonics, np.cos(2 * (phases - np.angle(means))).mean(axis=0), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("draw", ["weighted", "distinct", "replacement"])
+def test_what_is_deployed_is_certified(draw, sample):
+    model = fitted(sample, draw=draw)
+    certificate = model.certificate()
+    weights = np.zeros(300)
+    for index, weight in zip(model.kept_, model.frequency_weights_, strict=True):
+        weights[index] += weight
+    assert certificate.empirical_loss == pytest.approx(weights @ model.losses_)
+    assert certificate.divergence == pytest.approx(kl_divergence(weights))
+    features = model.transform(sample[0])
+    gram = features @ features.T
+    signs = np.outer(sample[1], sample[1])
+    pairs = ~np.eye(400, dtype=bool)
+    direct = np.mean((1 - signs * gram)[pairs]) / 2
+    assert certificate.empirical_loss == pytest.approx(direct, abs=1e-6)
+
+
+def test_the_whole_posterior_can_be_certified(sample):
+    model = fitted(sample, beta=2.0, balance=False)
+    certificate = model.certificate(of="posterior")
+    assert certificate.empirical_loss == pytest.approx(model.posterior_ @ model.losses_)
+    assert certificate.divergence == pytest.approx(kl_divergence(model.posterior_))
+    localised = model.certificate(of="posterior", bound="localised")
+    expected = bounds.localised(
+        loss=certificate.empirical_loss,
+        n_samples=400,
+        epsilon=0.05,
+        inverse_temperature=2.0 * np.sqrt(400),
+    )
+    assert localised.value == pytest.approx(min(expected.value, 0.5))
+    with pytest.raises(ValueError, match="localised"):
+        model.certificate(bound="localised")
+
+
+def test_auto_is_the_better_of_two_at_half_epsilon(sample):
+    model = fitted(sample)
+    halves = [
+        model.certificate(0.05, bound=name).value
+        for name in ("first_order", "unexpected_bernstein")
+    ]
+    assert model.certificate(0.1).value == min(halves)
+
+
+def test_binary_is_declared_never_inferred(sample):
+    """With labels="auto" two classes may be all that the sample shows of many."""
+    certificate = fitted(sample, labels="auto").certificate()
+    assert certificate.candidates == ("unexpected_bernstein",)
+    assert certificate.ceiling == 1.0
+    assert statuses(certificate)["labels"] == "holds"
+    for name in ("first_order", "norm"):
+        with pytest.raises(ValueError, match="declared binary labels"):
+            fitted(sample, labels="auto").certificate(bound=name)
+    declared = fitted(sample).certificate()
+    assert declared.ceiling == 0.5
+    assert statuses(declared)["labels"] == "declared"
+
+
+def test_partial_fit_and_merge_give_the_same_certificate(sample):
+    X, y = sample
+    whole = fitted(sample, precision="double")
+    first, second = (
+        clone(whole).partial_fit(X[rows], y[rows], classes=[-1, 1])
+        for rows in (slice(0, 150), slice(150, 400))
+    )
+    streamed = clone(whole).partial_fit(X[:150], y[:150], classes=[-1, 1])
+    streamed.partial_fit(X[150:], y[150:])
+    for model in (first.merge(second), streamed):
+        assert model.certificate().value == pytest.approx(whole.certificate().value, abs=1e-9)
+
+
+def test_sparse_and_dense_give_the_same_certificate(sample):
+    X, y = sample
+    dense = fitted((X, y)).certificate()
+    thin = fitted((sparse.csr_array(X), y)).certificate()
+    assert thin.value == pytest.approx(dense.value, abs=1e-9)
+    assert statuses(thin) == statuses(dense)
+
+
+@pytest.mark.parametrize("estimator", [PBRFF, OKRFF])
+def test_certificates_cover_the_truth(estimator):
+    """300 samples, posteriors and draws learned on each; at epsilon = 0.05 none may fail.
+
+    If a bound failed with probability 0.05 this would happen with probability 2e-7.
+    """
+    rng = np.random.default_rng(5)
+    names = ("kl", "hoeffding_grid", "hoeffding_peeling", "catoni_grid", "norm")
+    names += ("unexpected_bernstein", "first_order", "f_divergence", "auto")
+    for seed in range(300):
+        model = estimator(
+            5, n_candidates=60, labels="binary", gamma=1.0, draw="replacement", random_state=seed
+        ).fit(*two_gaussians(100, rng))
+        truth = true_losses(model.pool_[:])
+        deployed = np.bincount(model.kept_, model.frequency_weights_, minlength=60) @ truth
+        for name in names:
+            assert model.certificate(bound=name).value >= deployed - 1e-9
+            posterior = model.certificate(bound=name, of="posterior")
+            assert posterior.value >= model.posterior_ @ truth - 1e-9
+
+
+def test_certificates_are_not_vacuous(rng):
+    """Far under one half for a problem that is easy to align with."""
+    X, y = two_gaussians(4000, rng)
+    X[:, 0] += 2 * y
+    model = fitted((X, y), gamma="multiscale", n_candidates=2000)
+    assert model.certificate().value < 0.2
+
+
+def test_temperature_by_the_bound_has_the_smallest_certificate(rng):
+    sample = two_gaussians(3000, rng)
+    best = fitted(sample, beta="bound", balance=False, gamma=0.5)
+    certified = best.certificate(of="posterior").value
+    for beta in (0.1, 0.5, 1.0, 2.0, 5.0, 20.0):
+        assert certified <= best.resample(beta=beta).certificate(of="posterior").value + 1e-4
+
+
+def test_many_classes_are_certified(rng):
+    y = rng.integers(0, 5, 2000)
+    X = rng.standard_normal((2000, 2)) * 0.3 + np.array([np.cos(y), np.sin(y)]).T * 2
+    model = PBRFF(10, n_candidates=500, random_state=0).fit(X, y)
+    certificate = model.certificate()
+    assert certificate.bound == "unexpected_bernstein"
+    assert certificate.empirical_loss < certificate.value < 1
+
+
+def test_label_sets_are_certified(rng):
+    y = rng.integers(0, 2, (2000, 3))
+    X = y + 0.2 * rng.standard_normal((2000, 3))
+    certificate = PBRFF(10, n_candidates=500, random_state=0).fit(X, y).certificate()
+    assert certificate.bound == "catoni_grid"
+    assert certificate.empirical_loss < certificate.value < 1
+
+
+def test_random_features_are_certified_by_any_sample(sample, rng):
+    model = RFF(20, gamma=0.5, random_state=0).fit(sample[0])
+    X, y = two_gaussians(3000, rng)
+    certificate = model.certificate(X, y, labels="binary")
+    assert certificate.divergence == pytest.approx(0, abs=1e-12)
+    assert true_losses(model.frequencies_).mean() <= certificate.value <= 0.5
+    assert statuses(certificate)["prior"] == "declared"
+
+
+VIOLATIONS = {
+    "scale": ({"gamma": "scale"}, {}, "prior", "gamma='multiscale'"),
+    "median": ({"gamma": "median"}, {}, "prior", "separate split"),
+    "weights": ({}, {"sample_weight": True}, "sample", "without sample_weight"),
+    "scaler": ({}, {"scaled": True}, "inputs", "separate split, or use a fixed transform"),
+    "repeated rows": ({}, {"repeated": True}, "sample", "400 rows repeat earlier ones"),
+    "numbers": ({"labels": "continuous"}, {}, "loss", "cut them into classes"),
+}
+
+
+@pytest.mark.parametrize("name", VIOLATIONS)
+def test_violated_assumptions_refuse_the_value_and_name_the_repair(name, sample, rng):
+    parameters, changes, assumption, repair = VIOLATIONS[name]
+    X, y = sample
+    if changes.get("scaled"):
+        X = StandardScaler().fit_transform(X)
+    if changes.get("repeated"):
+        X, y = np.tile(X, (2, 1)), np.tile(y, 2)
+    weights = rng.uniform(0.5, 2, len(y)) if changes.get("sample_weight") else None
+    parameters = {"n_candidates": 300, "labels": "binary", "random_state": 0, **parameters}
+    certificate = PBRFF(10, **parameters).fit(X, y, sample_weight=weights).certificate()
+    violated = {key for key, value in statuses(certificate).items() if value == "violated"}
+    assert violated == {assumption}
+    with pytest.raises(ValueError, match=repair):
+        _ = certificate.value
+
+
+def test_assumptions_that_cannot_be_checked_are_declared(sample):
+    certificate = fitted(sample, gamma=0.3).certificate()
+    assert statuses(certificate) == {
+        "sample": "declared",
+        "prior": "declared",
+        "inputs": "declared",
+        "loss": "holds",
+        "labels": "declared",
+        "object": "holds",
+    }
+    assert statuses(fitted(sample).certificate())["prior"] == "holds"
+    own = fitted(sample, spectrum=spectra.Matern(0.3)).certificate()
+    assert statuses(own)["prior"] == "declared"
+    assert statuses(fitted(sample).certificate(of="posterior"))["object"] == "declared"
+
+
+def test_equal_rows_of_counts_are_not_held_against_them(rng):
+    X = rng.integers(0, 2, (300, 4)).astype(float)
+    certificate = PBRFF(5, n_candidates=100, random_state=0).fit(X, X[:, 0]).certificate()
+    assert statuses(certificate)["sample"] == "declared"
+
+
+def test_unknown_objects_are_refused(sample):
+    with pytest.raises(ValueError, match="of must be one of"):
+        fitted(sample).certificate(of="model")
+
+
+def test_gaps_on_digits_one_and_seven(data_folder):
+    """The gaps (bound less empirical loss) of one published table, up to the draw of the prior."""
+    data = load("mnist17", data_folder)
+    rows = np.random.default_rng(0).permutation(len(data.y))[:9102]
+    X, y = data.X[rows].astype(np.float32), data.y[rows]
+    model = PBRFF(
+        n_candidates=10_000, beta=1.0, balance=False, labels="binary", random_state=0
+    ).fit(X, y)
+    certificate = model.certificate(of="posterior", bound="kl")
+    expected = {"kl": 0.0373, "unexpected_bernstein": 0.0246, "first_order": 0.0223}
+    for name, gap in expected.items():
+        value = model.certificate(of="posterior", bound=name).value
+        assert value - certificate.empirical_loss == pytest.approx(gap, abs=0.004)
+    printed = bounds.printed.theorem3(
+        loss=certificate.empirical_loss,
+        divergence=certificate.divergence,
+        n_samples=9102,
+        epsilon=0.05,
+        inverse_temperature=np.sqrt(9102),
+    )
+    assert printed.value - certificate.empirical_loss > 3 * expected["kl"]
