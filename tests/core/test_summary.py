@@ -3,6 +3,7 @@ import pytest
 from scipy import sparse
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
+from pacfourier.core.phases import ROW_BLOCK
 from pacfourier.core.summary import row_fingerprints, sample_summary
 
 CONTAINERS = [np.asarray, sparse.csr_matrix, sparse.csr_array]
@@ -34,6 +35,12 @@ def test_fingerprints_are_equal_exactly_for_equal_rows(container, rng):
 
 def test_fingerprints_do_not_see_the_sign_of_zero():
     assert len(set(row_fingerprints(np.array([[0.0, 1.0], [-0.0, 1.0]])))) == 1
+
+
+def test_repetitions_are_seen_across_blocks(rng):
+    X = rng.standard_normal((3 * ROW_BLOCK, 2))
+    X[-5:] = X[:5]
+    assert sample_summary(X).n_repeated == 5
 
 
 def test_merge_adds_up(rng):

@@ -8,7 +8,7 @@ from pacfourier import OKRFF, PBRFF, RFF, bounds, spectra
 from pacfourier.core.alignment import alignment_sums
 from pacfourier.core.targets import target_of
 from pacfourier.datasets import load
-from pacfourier.estimators.certified import signed_waves
+from pacfourier.estimators.certified import SINGLE_ROUNDING, signed_waves
 from pacfourier.pacbayes.divergences import kl_divergence
 
 
@@ -253,6 +253,22 @@ def test_equal_rows_of_counts_are_not_held_against_them(rng):
     X = rng.integers(0, 2, (300, 4)).astype(float)
     certificate = PBRFF(5, n_candidates=100, random_state=0).fit(X, X[:, 0]).certificate()
     assert statuses(certificate)["sample"] == "declared"
+
+
+def test_single_precision_is_paid_for(data_folder):
+    """Five times the largest error over real data and all scales of the prior."""
+    largest = 0.0
+    for name in ("mnist17", "ads", "adult"):
+        data = load(name, data_folder)
+        X, y = data.X[::7], data.y[::7]
+        single, double = (
+            PBRFF(10, n_candidates=1500, precision=precision, random_state=0).fit(X, y)
+            for precision in ("single", "double")
+        )
+        largest = max(largest, np.abs(single.losses_ - double.losses_).max())
+        assert single.certificate().rounding == SINGLE_ROUNDING
+        assert double.certificate().rounding == 0.0
+    assert 5 * largest < SINGLE_ROUNDING
 
 
 def test_unknown_objects_are_refused(sample):

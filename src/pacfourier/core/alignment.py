@@ -51,6 +51,8 @@ class AlignmentSums:
     harmonics : array of shape (n_frequencies,)
         Sum of exp(2 i omega . x_i), without weights.
     n_samples : int
+    is_exact : bool
+        Whether all phases were computed in double precision.
     """
 
     waves: ComplexArray
@@ -60,6 +62,7 @@ class AlignmentSums:
     squared_weight: float
     harmonics: ComplexArray
     n_samples: int
+    is_exact: bool
 
     def merge(self, other: Self) -> "AlignmentSums":
         """Return the sums of the union of two data sets."""
@@ -71,6 +74,7 @@ class AlignmentSums:
             self.squared_weight + other.squared_weight,
             self.harmonics + other.harmonics,
             self.n_samples + other.n_samples,
+            self.is_exact and other.is_exact,
         )
 
     def recoded(self, recoder: FloatArray) -> "AlignmentSums":
@@ -183,6 +187,7 @@ def alignment_sums(
         float(np.square(weights).sum()),
         harmonics,
         len(y),
+        precision == "double",
     )
 
 

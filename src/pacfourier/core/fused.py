@@ -80,7 +80,7 @@ def add_wave_sums(turns, indptr, columns, values, waves, harmonics):
     Parameters
     ----------
     turns : array of shape (n_rows, n_frequencies)
-    indptr, columns, values : the rows of U, compressed (CSR)
+    indptr, columns, values : the rows of U, compressed (CSR), each with an entry at least
     waves : array of shape (2, n_columns_of_U, n_frequencies)
         Gains the sums of u_ir cos and u_ir sin.
     harmonics : array of shape (2, n_frequencies)
@@ -91,16 +91,21 @@ def add_wave_sums(turns, indptr, columns, values, waves, harmonics):
     sines = np.empty(n_frequencies, turns.dtype)
     squares, products = harmonics[0], harmonics[1]
     for i in range(n_rows):
+        first = indptr[i]
+        value = values[first]
+        cosine_row, sine_row = waves[0, columns[first]], waves[1, columns[first]]
+        # One loop does all that most rows need; the rest of a longer row follows.
         for m in range(n_frequencies):
             turn = turns[i, m]
             cosine, sine = cosine_sine(turn - np.rint(turn))
             cosines[m], sines[m] = cosine, sine
             squares[m] += cosine * cosine
             products[m] += cosine * sine
-        for entry in range(indptr[i], indptr[i + 1]):
+            cosine_row[m] += value * cosine
+            sine_row[m] += value * sine
+        for entry in range(first + 1, indptr[i + 1]):
             value = values[entry]
-            cosine_row = waves[0, columns[entry]]
-            sine_row = waves[1, columns[entry]]
+            cosine_row, sine_row = waves[0, columns[entry]], waves[1, columns[entry]]
             for m in range(n_frequencies):
                 cosine_row[m] += value * cosines[m]
                 sine_row[m] += value * sines[m]

@@ -1,6 +1,7 @@
 """What a sample shows of its past: repeated rows, columns scaled on the sample itself."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, Self
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacfourier.core.arrays import FloatArray, Samples
+from pacfourier.core.phases import ROW_BLOCK
 
 __all__ = ["SampleSummary", "sample_summary"]
 
@@ -68,13 +70,20 @@ class SampleSummary:
 
 
 def sample_summary(X: Samples) -> SampleSummary:
-    """Return the summary of a sample."""
+    """Return the summary of a sample, in a few blocks of memory."""
+    starts = range(0, X.shape[0], ROW_BLOCK)
+    blocks = [X[start : start + ROW_BLOCK] for start in starts]
+    summary = reduce(SampleSummary.merge, map(_block_summary, blocks))
+    fingerprints = np.concatenate([row_fingerprints(block) for block in blocks])
+    return replace(summary, n_repeated=len(fingerprints) - len(np.unique(fingerprints)))
+
+
+def _block_summary(X: Samples) -> SampleSummary:
     values = X.data if sparse.issparse(X) else X
     squares = X.multiply(X) if sparse.issparse(X) else np.square(X)
-    fingerprints = row_fingerprints(X)
     return SampleSummary(
         n_samples=X.shape[0],
-        n_repeated=X.shape[0] - len(np.unique(fingerprints)),
+        n_repeated=0,
         sums=_columns(X.sum(axis=0, dtype=np.float64)),
         squares=_columns(squares.sum(axis=0, dtype=np.float64)),
         lowest=_columns(X.min(axis=0)),

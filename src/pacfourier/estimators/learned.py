@@ -157,12 +157,12 @@ class LearnedFourierMap(FourierMap):
             self,
             posterior,
             self._evidence(of),
+            sums=self.sums_,
             target=self.target_,
+            summary=self.summary_,
             epsilon=epsilon,
             bound=bound,
             of=of,
-            summary=self.summary_,
-            is_weighted=self.sums_.is_weighted,
         )
 
     def _deployed_posterior(self):

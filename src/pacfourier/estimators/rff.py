@@ -115,10 +115,10 @@ class RFF(FourierMap):
             self,
             self.posterior_,
             alignment_evidence(sums, target, is_binary=labels == "binary"),
+            sums=sums,
             target=target,
+            summary=sample_summary(X),
             epsilon=epsilon,
             bound=bound,
             of="deployed",
-            summary=sample_summary(X),
-            is_weighted=False,
         )

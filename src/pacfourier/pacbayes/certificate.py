@@ -53,6 +53,8 @@ class Certificate:
         What is certified: the kernel of the kept frequencies, or of the whole posterior.
     ceiling : float
         What the loss cannot exceed anyway: 1/2 for declared binary labels, else 1.
+    rounding : float
+        Added to the bound for arithmetic in single precision.
     details : Bound
         The bound with its parameters, theorem and reference.
     assumptions : tuple of Assumption
@@ -66,6 +68,7 @@ class Certificate:
     candidates: tuple[str, ...]
     of: str
     ceiling: float
+    rounding: float
     details: Bound
     assumptions: tuple[Assumption, ...]
 
@@ -80,7 +83,7 @@ class Certificate:
         if self.violations:
             reasons = " ".join(f"{item.name}: {item.reason}" for item in self.violations)
             raise ValueError(f"No certificate. {reasons}")
-        return min(self.details.value, self.ceiling)
+        return min(self.details.value + self.rounding, self.ceiling)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, strings and lists, fit for JSON; a refused value is None."""
