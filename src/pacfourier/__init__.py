@@ -3,7 +3,9 @@
 from pacfourier import bounds, spectra
 from pacfourier.estimators.losses import alignment_losses
 from pacfourier.estimators.okrff import OKRFF
+from pacfourier.estimators.pb_landmarks import PBLandmarks
 from pacfourier.estimators.pbrff import PBRFF
+from pacfourier.estimators.rbf_landmarks import RBFLandmarks
 from pacfourier.estimators.rff import RFF
 from pacfourier.pacbayes.certificate import Assumption, Certificate
 from pacfourier.pacbayes.posteriors import (
@@ -18,6 +20,8 @@ __all__ = [
     "RFF",
     "Assumption",
     "Certificate",
+    "PBLandmarks",
+    "RBFLandmarks",
     "alignment_losses",
     "bounds",
     "divergence_ball_posterior",

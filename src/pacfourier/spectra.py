@@ -3,6 +3,7 @@
 from pacfourier.core.spectra import (
     GAMMA_GRID,
     RBF,
+    Isotropic,
     Laplacian,
     Matern,
     Mixture,
@@ -14,6 +15,7 @@ from pacfourier.core.spectra import (
 __all__ = [
     "GAMMA_GRID",
     "RBF",
+    "Isotropic",
     "Laplacian",
     "Matern",
     "Mixture",

@@ -1,4 +1,5 @@
 import inspect
+import re
 import subprocess
 import sys
 
@@ -25,7 +26,7 @@ def test_importing_the_package_does_not_import(module):
 def test_every_parameter_is_documented_with_its_default(item):
     documented = inspect.getdoc(item)
     for name, parameter in inspect.signature(item).parameters.items():
-        assert name in documented
+        assert re.search(rf"^[\w, ]*\b{name}\b[\w, ]*( :|$)", documented, re.MULTILINE), name
         if (
             parameter.default not in (inspect.Parameter.empty, None)
             and item is not pacfourier.OKRFF

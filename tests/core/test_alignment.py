@@ -142,8 +142,12 @@ def test_errors_in_threads_are_raised(rng):
             raise RuntimeError("no frequencies here")
 
     X, y = rng.standard_normal((10, 3)), np.resize([0, 1], 10)
-    with pytest.raises(RuntimeError, match="no frequencies here"):
-        alignment_sums(X, y, target_of(y), Broken())
+    for threads in (1, 2):
+        with (
+            threadpool_limits(threads, user_api="blas"),
+            pytest.raises(RuntimeError, match="no frequencies here"),
+        ):
+            alignment_sums(X, y, target_of(y), Broken())
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])

@@ -5,7 +5,7 @@ from scipy import sparse
 from pacfourier.core import fused
 from pacfourier.core.bandwidth import MEDIAN_SAMPLES, median_gamma, scale_gamma
 from pacfourier.core.features import ROWS_A_TASK, fourier_features
-from pacfourier.core.phases import frequency_blocks, precision_groups
+from pacfourier.core.phases import frequency_blocks, phase_sizes, precision_groups
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-13), (np.float32, 2e-6)])
@@ -50,15 +50,14 @@ def test_frequency_blocks_cover_the_pool_once():
 
 
 def test_precision_follows_the_size_of_the_phases():
-    frequencies = np.array([[1.0], [1e6]])
-    groups = dict(precision_groups(frequencies, np.array([1.0]), "single"))
+    sizes = phase_sizes(np.array([[3.0, 4.0], [1e6, 0.0]]), np.array([1.0, 1.0]))
+    np.testing.assert_allclose(sizes, [5.0, 1e6])
+    groups = dict(precision_groups(sizes, "single"))
     assert groups[np.float32].tolist() == [0]
     assert groups[np.float64].tolist() == [1]
-    assert [dtype for dtype, _ in precision_groups(frequencies, np.ones(1), "double")] == [
-        np.float64
-    ]
+    assert [dtype for dtype, _ in precision_groups(sizes, "double")] == [np.float64]
     with pytest.raises(ValueError, match="precision must be one of"):
-        list(precision_groups(frequencies, np.ones(1), "half"))
+        list(precision_groups(sizes, "half"))
 
 
 def test_scale_gamma_is_scikit_learns(rng):

@@ -36,7 +36,10 @@ DIRECTION = np.array([0.8, -0.5, 0.3, 0.9, -0.2])
 @pytest.mark.parametrize("n_features", [1, 2, 5])
 @pytest.mark.parametrize("spectrum", SPECTRA, ids=repr)
 def test_bochner_mean_cosine_is_the_kernel(spectrum, n_features, sampling):
-    """Hoeffding over independent groups of rows: two-sided, failure probability 1e-6."""
+    """Hoeffding over independent groups of rows: two-sided, failure probability 1e-6.
+
+    Rows of a Sobol sequence depend on each other to err less: the same radius is asked of them.
+    """
     n_frequencies = 2**17
     frequencies = FrequencyPool(spectrum, n_frequencies, n_features, 7, sampling)[:]
     deltas = np.outer([0.1, 0.5, 1.0, 2.0], DIRECTION[:n_features])

@@ -4,7 +4,7 @@ from scipy import sparse
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from pacfourier.core.phases import ROW_BLOCK
-from pacfourier.core.summary import row_fingerprints, sample_summary
+from pacfourier.core.summary import MOST_FINGERPRINTS, row_fingerprints, sample_summary
 
 CONTAINERS = [np.asarray, sparse.csr_matrix, sparse.csr_array]
 
@@ -17,7 +17,9 @@ def test_summary_counts_repeated_rows_and_columns(container, dtype, rng):
     X[10:13] = X[:3]
     X[20] = X[0]
     summary = sample_summary(container(X))
-    assert (summary.n_samples, summary.n_repeated, summary.is_integral) == (50, 4, False)
+    assert (summary.n_samples, summary.counts.sum(), len(summary.counts)) == (50, 50, 46)
+    assert summary.repeated_share == pytest.approx(4 / 50)
+    assert summary.is_integral.tolist() == [False, False, True, False]
     np.testing.assert_allclose(summary.sums, X.sum(axis=0), atol=1e-4)
     np.testing.assert_allclose(summary.squares, (X**2).sum(axis=0), rtol=1e-4)
     np.testing.assert_array_equal(summary.lowest, X.min(axis=0))
@@ -40,14 +42,27 @@ def test_fingerprints_do_not_see_the_sign_of_zero():
 def test_repetitions_are_seen_across_blocks(rng):
     X = rng.standard_normal((3 * ROW_BLOCK, 2))
     X[-5:] = X[:5]
-    assert sample_summary(X).n_repeated == 5
+    summary = sample_summary(X)
+    assert summary.counts.sum() - len(summary.counts) == 5
+    assert not summary.is_multiplied
+
+
+def test_a_sample_given_twice_is_seen_in_constant_memory(rng):
+    X = rng.standard_normal((2 * MOST_FINGERPRINTS, 2))
+    once = sample_summary(X)
+    assert len(once.fingerprints) == MOST_FINGERPRINTS
+    assert once.repeated_share == 0
+    twice = once.merge(sample_summary(X))
+    assert len(twice.fingerprints) == MOST_FINGERPRINTS
+    assert twice.repeated_share == 0.5
+    assert twice.is_multiplied
 
 
 def test_merge_adds_up(rng):
     X = rng.standard_normal((60, 3))
     merged = sample_summary(X[:20]).merge(sample_summary(X[20:]))
     whole = sample_summary(X)
-    for name in ("n_samples", "sums", "squares", "lowest", "highest"):
+    for name in ("n_samples", "fingerprints", "counts", "sums", "squares", "lowest", "highest"):
         np.testing.assert_allclose(getattr(merged, name), getattr(whole, name))
 
 
@@ -60,6 +75,8 @@ def test_scalers_fitted_on_the_sample_are_noticed(dtype, rng):
     assert sample_summary(unbiased).is_standardised
     for scaler in (MinMaxScaler(), MaxAbsScaler(), MinMaxScaler((-1, 1))):
         assert sample_summary(scaler.fit_transform(X).astype(dtype)).is_range_scaled
+    beside_indicators = np.column_stack([standardised, rng.integers(0, 2, 80)])
+    assert sample_summary(beside_indicators.astype(dtype)).is_standardised
     halves = sample_summary(standardised[:40]).merge(sample_summary(standardised[40:]))
     assert halves.is_standardised
 

@@ -79,6 +79,9 @@ def test_recoder_translates_the_codes_of_another_target(rng):
         (lambda: target_of(np.array([0.5, 1.0]), classes=[0, 1]), "classes must be None"),
         (lambda: target_of(np.arange(3), classes=[0, 1]), "known classes \\[0, 1\\], got \\[2\\]"),
         (lambda: target_of(np.eye(3)).observe(np.eye(2)), "3 columns as before, got 2"),
+        (lambda: target_of(np.eye(3)).observe(np.eye(3) * 7), "zeros and ones"),
+        (lambda: target_of(np.arange(3)).observe(np.eye(3)), "one-dimensional as before"),
+        (lambda: target_of(np.full((3, 2), 2)), "columns of integers: pass labels='continuous'"),
         (lambda: target_of(np.eye(3)).merge(target_of(np.eye(4))), "same width, got 3 and 4"),
         (
             lambda: target_of(np.array([0, 1])).merge(target_of(np.array([0, 2]))),

@@ -1,3 +1,5 @@
+import copy
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,15 @@ def with_value(value):
 
 def small(estimator=PBRFF, **parameters):
     return estimator(**{"n_frequencies": 5, "n_candidates": 50, "random_state": 0, **parameters})
+
+
+# Fitted here, so that the cases below begin after it.
+FITTED, FITTED_ELSEWHERE = small().fit(X, Y), small(random_state=1).fit(X, Y)
+FITTED_ON_NUMBERS = small().fit(X, X[:, 0])
+
+
+def clone_of(estimator):
+    return copy.copy(estimator)
 
 
 CASES = {
@@ -40,7 +51,7 @@ CASES = {
     "zero beta": (lambda: small(beta=0.0).fit(X, Y), "beta must be positive and finite or 'ess'"),
     "negative beta": (lambda: small(beta=-2).fit(X, Y), "beta must be positive"),
     "unknown beta": (lambda: small(beta="best").fit(X, Y), "beta must be positive"),
-    "zero rho": (lambda: small(OKRFF, rho=0).fit(X, Y), "rho must be positive"),
+    "zero rho": (lambda: small(OKRFF, rho=0).fit(X, Y), "rho must be positive and finite or 'ess'"),
     "negative rho": (lambda: small(OKRFF, rho=-1.0).fit(X, Y), "rho must be positive"),
     "mu of one": (lambda: small(OKRFF, mu=1.0).fit(X, Y), "mu must be greater than 1"),
     "no frequencies": (lambda: small(n_frequencies=0).fit(X, Y), "n_frequencies must be a pos"),
@@ -51,15 +62,15 @@ CASES = {
         "n_frequencies must be at most n_candidates=50",
     ),
     "unseen label": (
-        lambda: small().partial_fit(X, Y).partial_fit(X, Y + 1),
+        lambda: clone_of(FITTED).partial_fit(X, Y + 1),
         "known classes \\[0, 1\\], got \\[2\\]",
     ),
     "other width later": (
-        lambda: small().partial_fit(X, Y).partial_fit(X[:, :2], Y),
+        lambda: clone_of(FITTED).partial_fit(X[:, :2], Y),
         "X has 2 features",
     ),
     "merge across pools": (
-        lambda: small().fit(X, Y).merge(small(random_state=1).fit(X, Y)),
+        lambda: FITTED.merge(FITTED_ELSEWHERE),
         "same candidates",
     ),
     "negative weight": (
@@ -72,7 +83,20 @@ CASES = {
     ),
     "weight on one sample": (
         lambda: small().fit(X, Y, sample_weight=np.eye(12)[0]),
-        "for two samples at least, got 1",
+        "for 2 samples at least, got 1",
+    ),
+    "weights out of range": (
+        lambda: small().fit(X, Y, sample_weight=np.full(12, 1e200)),
+        "between 1e-100 and 1e100",
+    ),
+    "huge gamma": (lambda: small(gamma=1e300).fit(X, Y), "gamma must be positive and at most"),
+    "other classes later": (
+        lambda: clone_of(FITTED).partial_fit(X, Y, classes=[0, 1, 2]),
+        "classes must be those of the first call",
+    ),
+    "merge of other labels": (
+        lambda: FITTED.merge(FITTED_ON_NUMBERS),
+        "same kind of labels",
     ),
     "frequencies of another width": (
         lambda: alignment_losses(X, Y, np.ones((2, 4))),
@@ -84,9 +108,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_bad_input_is_a_clear_error_before_any_work(name, monkeypatch):
     call, message = CASES[name]
-    later = ("unseen label", "other width later", "merge across pools")
-    if name not in later:
-        monkeypatch.setattr("pacfourier.core.alignment.run_blocks", _no_work)
+    monkeypatch.setattr("pacfourier.core.alignment.run_blocks", _no_work)
     with pytest.raises(ValueError, match=message):
         call()
 

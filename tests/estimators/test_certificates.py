@@ -8,7 +8,7 @@ from pacfourier import OKRFF, PBRFF, RFF, bounds, spectra
 from pacfourier.core.alignment import alignment_sums
 from pacfourier.core.targets import target_of
 from pacfourier.datasets import load
-from pacfourier.estimators.certified import SINGLE_ROUNDING, signed_waves
+from pacfourier.estimators.certified import signed_waves
 from pacfourier.pacbayes.divergences import kl_divergence
 
 
@@ -97,6 +97,8 @@ def test_the_whole_posterior_can_be_certified(sample):
     assert localised.value == pytest.approx(min(expected.value, 0.5))
     with pytest.raises(ValueError, match="localised"):
         model.certificate(bound="localised")
+    model.set_params(beta=0.001)
+    assert model.certificate(of="posterior", bound="localised").value == localised.value
 
 
 def test_auto_is_the_better_of_two_at_half_epsilon(sample):
@@ -211,7 +213,8 @@ VIOLATIONS = {
     "median": ({"gamma": "median"}, {}, "prior", "separate split"),
     "weights": ({}, {"sample_weight": True}, "sample", "without sample_weight"),
     "scaler": ({}, {"scaled": True}, "inputs", "separate split, or use a fixed transform"),
-    "repeated rows": ({}, {"repeated": True}, "sample", "400 rows repeat earlier ones"),
+    "repeated rows": ({}, {"repeated": True}, "sample", "50.0% of the rows repeat others"),
+    "zero weights": ({}, {"sample_weight": True, "dropped": True}, "sample", "sample_weight"),
     "numbers": ({"labels": "continuous"}, {}, "loss", "cut them into classes"),
 }
 
@@ -225,6 +228,8 @@ def test_violated_assumptions_refuse_the_value_and_name_the_repair(name, sample,
     if changes.get("repeated"):
         X, y = np.tile(X, (2, 1)), np.tile(y, 2)
     weights = rng.uniform(0.5, 2, len(y)) if changes.get("sample_weight") else None
+    if changes.get("dropped"):
+        weights = np.resize([0.0, 1.0], len(y))
     parameters = {"n_candidates": 300, "labels": "binary", "random_state": 0, **parameters}
     certificate = PBRFF(10, **parameters).fit(X, y, sample_weight=weights).certificate()
     violated = {key for key, value in statuses(certificate).items() if value == "violated"}
@@ -241,6 +246,7 @@ def test_assumptions_that_cannot_be_checked_are_declared(sample):
         "inputs": "declared",
         "loss": "holds",
         "labels": "declared",
+        "constants": "holds",
         "object": "holds",
     }
     assert statuses(fitted(sample).certificate())["prior"] == "holds"
@@ -249,26 +255,88 @@ def test_assumptions_that_cannot_be_checked_are_declared(sample):
     assert statuses(fitted(sample).certificate(of="posterior"))["object"] == "declared"
 
 
+def test_what_was_declared_at_fit_stays(sample):
+    """Parameters changed after the fit do not change what its certificate says."""
+    X, y = sample
+    three = np.where(X[:, 1] > 1, 2, y)
+    model = PBRFF(10, n_candidates=300, gamma="median", random_state=0).fit(X, three)
+    model.set_params(labels="binary", gamma=0.3)
+    certificate = model.certificate()
+    assert certificate.ceiling == 1.0
+    assert statuses(certificate)["prior"] == "violated"
+    declared, inferred = fitted(sample), fitted(sample, labels="auto")
+    assert declared.merge(inferred).certificate().ceiling == 1.0
+
+
+def test_data_given_twice_are_noticed(sample):
+    X, y = sample
+    once = fitted(sample)
+    streamed = clone(once).partial_fit(X, y).partial_fit(X, y)
+    for model in (once.merge(once), streamed):
+        with pytest.raises(ValueError, match="keep the originals only"):
+            _ = model.certificate().value
+    counts = np.rint(3 * X)
+    counts = np.unique(counts, axis=0)
+    labels = np.arange(len(counts)) % 2
+    doubled = fitted((np.tile(counts, (2, 1)), np.tile(labels, 2)))
+    assert statuses(doubled.certificate())["sample"] == "violated"
+
+
+def test_constants_of_a_bound_that_were_not_paid_for_are_declared(sample):
+    model = fitted(sample, beta=1.0, balance=False)
+    localised = model.certificate(of="posterior", bound="localised")
+    assert statuses(localised)["constants"] == "declared"
+    chi_square = fitted(sample, estimator=OKRFF, mu=2.0).certificate(bound="f_divergence")
+    assert statuses(chi_square)["constants"] == "declared"
+
+
+def test_a_few_equal_rows_of_rounded_values_are_no_violation(sample):
+    X, y = sample
+    X[-2:] = X[:2]
+    certificate = fitted((X, y)).certificate()
+    assert statuses(certificate)["sample"] == "declared"
+    assert "0.5% of them repeat" in str(certificate)
+
+
 def test_equal_rows_of_counts_are_not_held_against_them(rng):
     X = rng.integers(0, 2, (300, 4)).astype(float)
     certificate = PBRFF(5, n_candidates=100, random_state=0).fit(X, X[:, 0]).certificate()
     assert statuses(certificate)["sample"] == "declared"
 
 
-def test_single_precision_is_paid_for(data_folder):
-    """Five times the largest error over real data and all scales of the prior."""
-    largest = 0.0
-    for name in ("mnist17", "ads", "adult"):
-        data = load(name, data_folder)
-        X, y = data.X[::7], data.y[::7]
-        single, double = (
-            PBRFF(10, n_candidates=1500, precision=precision, random_state=0).fit(X, y)
-            for precision in ("single", "double")
-        )
-        largest = max(largest, np.abs(single.losses_ - double.losses_).max())
-        assert single.certificate().rounding == SINGLE_ROUNDING
-        assert double.certificate().rounding == 0.0
-    assert 5 * largest < SINGLE_ROUNDING
+def extreme_samples(name, data_folder):
+    """Real data, and data of few values, where roundings do not average out."""
+    rng = np.random.default_rng(0)
+    y = np.arange(30_000) % 2
+    if name == "indicators":
+        return np.column_stack([y, rng.integers(0, 2, 30_000)]).astype(float), y
+    if name == "two values":
+        return np.where(y, 101.3, 100.1)[:, np.newaxis], y
+    if name == "large":
+        return (1000.0 * y)[:, np.newaxis], y
+    data = load(name, data_folder)
+    return data.X[::7], data.y[::7]
+
+
+@pytest.mark.parametrize("name", ["mnist17", "ads", "adult", "indicators", "two values", "large"])
+def test_single_precision_is_paid_for(name, data_folder):
+    X, y = extreme_samples(name, data_folder)
+    single, double = (
+        PBRFF(10, n_candidates=1500, labels="binary", precision=precision, random_state=0).fit(X, y)
+        for precision in ("single", "double")
+    )
+    errors = np.abs(single.losses_ - double.losses_)
+    assert (errors <= single.sums_.rounding + 1e-12).all()
+    moved = single.sums_.second_moments() - double.sums_.second_moments()
+    assert (np.abs(moved) <= single.sums_.rounding + 1e-12).all()
+    assert double.sums_.rounding.max() == 0.0
+    certificate = single.certificate()
+    assert certificate.rounding < 1e-3
+    # The same posterior, with and without rounding: never below.
+    double.kept_, double.frequency_weights_ = single.kept_, single.frequency_weights_
+    for bound in ("first_order", "unexpected_bernstein", "kl", "norm"):
+        rounded, exact = (model.certificate(bound=bound) for model in (single, double))
+        assert rounded.details.value >= exact.details.value - 1e-12
 
 
 def test_unknown_objects_are_refused(sample):
@@ -277,7 +345,10 @@ def test_unknown_objects_are_refused(sample):
 
 
 def test_gaps_on_digits_one_and_seven(data_folder):
-    """The gaps (bound less empirical loss) of one published table, up to the draw of the prior."""
+    """The gaps (bound less empirical loss) of a reference table, up to the draw of the prior.
+
+    The losses themselves vary by 0.02 with the 1,000 frequencies of the best bandwidth.
+    """
     data = load("mnist17", data_folder)
     rows = np.random.default_rng(0).permutation(len(data.y))[:9102]
     X, y = data.X[rows].astype(np.float32), data.y[rows]

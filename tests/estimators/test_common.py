@@ -1,3 +1,7 @@
+import importlib
+import inspect
+import pkgutil
+
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -31,5 +35,11 @@ def test_scikit_learn_contract_beyond_the_defaults(estimator, check):
     check(estimator)
 
 
-def test_every_estimator_is_checked():
-    assert {estimator.__name__ for estimator in ESTIMATORS} == {"RFF", "PBRFF", "OKRFF"}
+def test_every_estimator_is_public_and_checked():
+    """A public estimator is a class of ``pacfourier.estimators`` with parameters of its own."""
+    found = set()
+    for module in pkgutil.iter_modules(pacfourier.estimators.__path__, "pacfourier.estimators."):
+        for _, item in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if issubclass(item, BaseEstimator) and "__init__" in vars(item):
+                found.add(item)
+    assert {item for item in found if item.__module__.startswith("pacfourier")} == set(ESTIMATORS)

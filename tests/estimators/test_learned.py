@@ -146,6 +146,20 @@ def test_resample_equals_a_new_fit(estimator, parameters, iris):
     assert (model.get_params(), model.posterior_.tolist()) == (before[0], before[1].tolist())
 
 
+@pytest.mark.parametrize("estimator", LEARNED)
+def test_small_pools_are_learned_from_all_the_same(estimator, iris):
+    model = estimator(100, n_candidates=200, random_state=0).fit(*iris)
+    kept = model.selection_losses_[model.kept_]
+    assert kept.max() <= np.median(model.selection_losses_) + 1e-9
+    assert (model.frequency_weights_ > 0).all()
+
+
+def test_a_later_batch_may_be_one_weighted_row(iris):
+    X, y = iris
+    model = fitted(PBRFF, X[::2], y[::2]).partial_fit(X[1:2], y[1:2], sample_weight=[2.0])
+    assert model.sums_.weight == pytest.approx(77)
+
+
 def test_resample_refuses_what_needs_a_new_fit(iris):
     model = fitted(PBRFF, *iris)
     with pytest.raises(ValueError, match=r"resample takes .* got \['gamma'\]"):
@@ -191,6 +205,7 @@ def test_same_seed_gives_the_same_map_whatever_the_input_type(estimator, iris):
     for other_X in (X.astype(np.float32), sparse.csr_matrix(X), np.asfortranarray(X), X.tolist()):
         other = estimator(20, random_state=3).fit(other_X, y)
         np.testing.assert_array_equal(other.frequencies_, model.frequencies_)
+        np.testing.assert_array_equal(other.pool_[:100], model.pool_[:100])
     with threadpool_limits(1, user_api="blas"):
         alone = estimator(20, random_state=3).fit(X, y)
     np.testing.assert_array_equal(alone.frequencies_, model.frequencies_)

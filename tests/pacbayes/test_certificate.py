@@ -173,4 +173,3 @@ def test_certificate_is_clipped_at_what_cannot_be_exceeded(certificate):
     weak = replace(certificate, details=replace(certificate.details, value=0.7))
     assert weak.value == 0.5
     assert replace(weak, ceiling=1.0).value == 0.7
-    assert replace(weak, ceiling=1.0, rounding=1e-5).value == 0.7 + 1e-5

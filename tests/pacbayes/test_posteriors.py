@@ -9,6 +9,7 @@ from pacfourier.pacbayes.divergences import (
     chi_square_divergence,
     effective_sample_size,
     kl_divergence,
+    log_power_mean,
     power_divergence,
 )
 from pacfourier.pacbayes.posteriors import (
@@ -166,6 +167,12 @@ def test_ball_posterior_is_invariant_to_shift_and_scale(losses, rho, mu, shift):
     moved = divergence_ball_posterior(4 * losses + shift, rho, mu)
     np.testing.assert_allclose(moved, posterior, atol=1e-7)
     assert power_divergence(posterior, mu) <= rho * (1 + 1e-9)
+
+
+def test_very_large_orders_do_not_overflow(rng):
+    posterior = divergence_ball_posterior(rng.random(20_000), rho=1e300, mu=200.0)
+    assert posterior.sum() == pytest.approx(1)
+    assert log_power_mean(posterior, 200.0) == pytest.approx(np.log(1e300), rel=1e-9)
 
 
 @pytest.mark.parametrize("mu", MUS)

@@ -1,47 +1,4 @@
 """Upper bounds on alignment losses and errors (the public names)."""
 
-from pacfourier.bounds import printed
-from pacfourier.pacbayes.bounds import (
-    Bound,
-    catoni,
-    catoni_grid,
-    f_divergence,
-    first_order,
-    gaussian_linear,
-    gaussian_linear_draw,
-    hoeffding,
-    hoeffding_grid,
-    hoeffding_peeling,
-    holdout,
-    holdout_alignment,
-    kl,
-    landmark_mixture,
-    localised,
-    norm,
-    self_certified_posterior,
-    split_kl,
-    unexpected_bernstein,
-)
-
-__all__ = [
-    "Bound",
-    "catoni",
-    "catoni_grid",
-    "f_divergence",
-    "first_order",
-    "gaussian_linear",
-    "gaussian_linear_draw",
-    "hoeffding",
-    "hoeffding_grid",
-    "hoeffding_peeling",
-    "holdout",
-    "holdout_alignment",
-    "kl",
-    "landmark_mixture",
-    "localised",
-    "norm",
-    "printed",
-    "self_certified_posterior",
-    "split_kl",
-    "unexpected_bernstein",
-]
+from pacfourier.pacbayes.bounds import *  # noqa: F403
+from pacfourier.pacbayes.bounds import __all__ as __all__

@@ -24,8 +24,10 @@ from pacfourier.core.frequencies import FrequencyPool
 from pacfourier.core.phases import (
     Precision,
     frequency_blocks,
+    largest_magnitudes,
+    phase_sizes,
     precision_groups,
-    reach,
+    single_rounding,
     turn_blocks,
 )
 from pacfourier.core.targets import Target
@@ -51,8 +53,8 @@ class AlignmentSums:
     harmonics : array of shape (n_frequencies,)
         Sum of exp(2 i omega . x_i), without weights.
     n_samples : int
-    is_exact : bool
-        Whether all phases were computed in double precision.
+    rounding : array of shape (n_frequencies,)
+        How far single precision may have moved a mean of waves; zero in double precision.
     """
 
     waves: ComplexArray
@@ -62,7 +64,7 @@ class AlignmentSums:
     squared_weight: float
     harmonics: ComplexArray
     n_samples: int
-    is_exact: bool
+    rounding: FloatArray
 
     def merge(self, other: Self) -> "AlignmentSums":
         """Return the sums of the union of two data sets."""
@@ -74,7 +76,7 @@ class AlignmentSums:
             self.squared_weight + other.squared_weight,
             self.harmonics + other.harmonics,
             self.n_samples + other.n_samples,
-            self.is_exact and other.is_exact,
+            np.maximum(self.rounding, other.rounding),
         )
 
     def recoded(self, recoder: FloatArray) -> "AlignmentSums":
@@ -90,11 +92,6 @@ class AlignmentSums:
     def effective_samples(self) -> float:
         """Kish's number of samples (sum w)^2 / sum w^2: n when nothing is weighted."""
         return self.weight**2 / self.squared_weight
-
-    @property
-    def is_weighted(self) -> bool:
-        """Whether some sample has a weight other than one."""
-        return self.weight != self.n_samples or self.squared_weight != self.n_samples
 
     def losses(self, agreement: FloatArray) -> FloatArray:
         r"""Return the alignment loss of every frequency, given the agreement matrix A.
@@ -168,12 +165,16 @@ def alignment_sums(
     weighted = sparse.csr_array(sparse.diags_array(weights) @ target.encode(y))
     waves = np.empty((weighted.shape[1], len(frequencies)), dtype=np.complex128)
     harmonics = np.empty(len(frequencies), dtype=np.complex128)
-    reaches = reach(X)
+    rounding = np.zeros(len(frequencies))
+    magnitudes = largest_magnitudes(X)
 
     def fill(block: slice) -> None:
         candidates = frequencies[block]
-        for dtype, members in precision_groups(candidates, reaches, precision):
+        sizes = phase_sizes(candidates, magnitudes)
+        for dtype, members in precision_groups(sizes, precision):
             columns = block.start + members
+            if dtype == np.float32:
+                rounding[columns] = single_rounding(sizes[members], X.shape[1])
             waves[:, columns], harmonics[columns] = _block_sums(
                 X, weighted, candidates[members], dtype
             )
@@ -187,14 +188,14 @@ def alignment_sums(
         float(np.square(weights).sum()),
         harmonics,
         len(y),
-        precision == "double",
+        rounding,
     )
 
 
 def _block_sums(
     X: Samples, weighted: sparse.csr_array, frequencies: FloatArray, dtype: type[np.floating[Any]]
 ) -> tuple[ComplexArray, ComplexArray]:
-    """Sum u_i exp(i omega . x_i) and exp(2 i omega . x_i): rows in ``dtype``, blocks in double."""
+    """Sum u_i exp(i omega . x_i) and exp(2 i omega . x_i), with phases in ``dtype``."""
     from pacfourier.core import fused
 
     n_codes, n_frequencies = weighted.shape[1], len(frequencies)
@@ -202,12 +203,8 @@ def _block_sums(
     harmonics = np.zeros((2, n_frequencies))
     values = weighted.data.astype(dtype)
     for rows, turns in turn_blocks(X, frequencies, dtype):
-        block_waves = np.zeros(waves.shape, dtype=dtype)
-        block_harmonics = np.zeros(harmonics.shape, dtype=dtype)
         indptr = weighted.indptr[rows.start : rows.stop + 1]
-        fused.add_wave_sums(turns, indptr, weighted.indices, values, block_waves, block_harmonics)
-        waves += block_waves
-        harmonics += block_harmonics
+        fused.add_wave_sums(turns, indptr, weighted.indices, values, waves, harmonics)
     # cos 2a = 2 cos^2 a - 1 and sin 2a = 2 cos a sin a.
     doubled = 2 * harmonics[0] - X.shape[0] + 2j * harmonics[1]
     return waves[0] + 1j * waves[1], doubled

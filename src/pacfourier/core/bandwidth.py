@@ -28,6 +28,8 @@ def median_gamma(X: Samples, rng: np.random.Generator) -> float:
     Weights of samples play no part.
     """
     size = min(MEDIAN_SAMPLES, X.shape[0])
+    if size < 2:
+        return 1.0
     rows = np.sort(rng.choice(X.shape[0], size=size, replace=False))
     if sparse.issparse(X):
         gram = (X[rows] @ X[rows].T).toarray().astype(np.float64)

@@ -6,9 +6,10 @@ from numpy.typing import NDArray
 from pacfourier.core.arrays import FloatArray, Samples
 from pacfourier.core.phases import (
     ROW_BLOCK,
+    largest_magnitudes,
+    phase_sizes,
     precision_groups,
     precision_of,
-    reach,
     turn_blocks,
 )
 from pacfourier.core.threads import run_blocks
@@ -42,7 +43,8 @@ def fourier_features(
     n_samples, n_frequencies = X.shape[0], len(frequencies)
     features = np.empty((n_samples, 2 * n_frequencies), dtype=X.dtype)
     amplitudes = np.sqrt(weights)
-    groups = list(precision_groups(frequencies, reach(X), precision_of(X)))
+    sizes = phase_sizes(frequencies, largest_magnitudes(X))
+    groups = list(precision_groups(sizes, precision_of(X)))
 
     def fill(task: slice) -> None:
         for dtype, members in groups:

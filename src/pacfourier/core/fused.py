@@ -73,6 +73,10 @@ def _cosine_sine(turn):
     return double
 
 
+# Single precision adds this many rows before the sums are carried to double precision.
+CARRY_ROWS = 64
+
+
 @njit(nogil=True, fastmath=True, cache=True)
 def add_wave_sums(turns, indptr, columns, values, waves, harmonics):
     """Add the sums over a block of phases to ``waves`` and ``harmonics``, in place.
@@ -81,34 +85,49 @@ def add_wave_sums(turns, indptr, columns, values, waves, harmonics):
     ----------
     turns : array of shape (n_rows, n_frequencies)
     indptr, columns, values : the rows of U, compressed (CSR), each with an entry at least
-    waves : array of shape (2, n_columns_of_U, n_frequencies)
+    waves : float64 array of shape (2, n_columns_of_U, n_frequencies)
         Gains the sums of u_ir cos and u_ir sin.
-    harmonics : array of shape (2, n_frequencies)
+    harmonics : float64 array of shape (2, n_frequencies)
         Gains the sums of cos^2 and cos sin.
     """
     n_rows, n_frequencies = turns.shape
+    partial_waves = np.zeros(waves.shape, turns.dtype)
+    partial_harmonics = np.zeros(harmonics.shape, turns.dtype)
     cosines = np.empty(n_frequencies, turns.dtype)
     sines = np.empty(n_frequencies, turns.dtype)
-    squares, products = harmonics[0], harmonics[1]
-    for i in range(n_rows):
-        first = indptr[i]
-        value = values[first]
-        cosine_row, sine_row = waves[0, columns[first]], waves[1, columns[first]]
-        # One loop does all that most rows need; the rest of a longer row follows.
-        for m in range(n_frequencies):
-            turn = turns[i, m]
-            cosine, sine = cosine_sine(turn - np.rint(turn))
-            cosines[m], sines[m] = cosine, sine
-            squares[m] += cosine * cosine
-            products[m] += cosine * sine
-            cosine_row[m] += value * cosine
-            sine_row[m] += value * sine
-        for entry in range(first + 1, indptr[i + 1]):
-            value = values[entry]
-            cosine_row, sine_row = waves[0, columns[entry]], waves[1, columns[entry]]
+    squares, products = partial_harmonics[0], partial_harmonics[1]
+    for start in range(0, n_rows, CARRY_ROWS):
+        for i in range(start, min(start + CARRY_ROWS, n_rows)):
+            first = indptr[i]
+            value = values[first]
+            cosine_row = partial_waves[0, columns[first]]
+            sine_row = partial_waves[1, columns[first]]
+            # One loop does all that most rows need; the rest of a longer row follows.
             for m in range(n_frequencies):
-                cosine_row[m] += value * cosines[m]
-                sine_row[m] += value * sines[m]
+                turn = turns[i, m]
+                cosine, sine = cosine_sine(turn - np.rint(turn))
+                cosines[m], sines[m] = cosine, sine
+                squares[m] += cosine * cosine
+                products[m] += cosine * sine
+                cosine_row[m] += value * cosine
+                sine_row[m] += value * sine
+            for entry in range(first + 1, indptr[i + 1]):
+                value = values[entry]
+                cosine_row = partial_waves[0, columns[entry]]
+                sine_row = partial_waves[1, columns[entry]]
+                for m in range(n_frequencies):
+                    cosine_row[m] += value * cosines[m]
+                    sine_row[m] += value * sines[m]
+        carry(partial_waves.ravel(), waves.ravel())
+        carry(partial_harmonics.ravel(), harmonics.ravel())
+
+
+@njit(nogil=True, fastmath=True, cache=True)
+def carry(partial, totals):
+    """Add partial sums to totals, and clear them."""
+    for m in range(len(partial)):
+        totals[m] += partial[m]
+        partial[m] = 0
 
 
 @njit(nogil=True, fastmath=True, cache=True)
@@ -121,6 +140,26 @@ def write_features(turns, weights, cosines, sines):
             cosine, sine = cosine_sine(turn - np.rint(turn))
             cosines[i, m] = weights[m] * cosine
             sines[i, m] = weights[m] * sine
+
+
+@njit(nogil=True, fastmath=True, cache=True)
+def write_similarities(turns, offsets, weights, similarities):
+    """Write ``sum_m weights_lm cos(2 pi (turn_ilm - offset_lm))`` for rows i and landmarks l.
+
+    Column ``l * n_frequencies + m`` of the turns belongs to frequency m of landmark l.
+    """
+    n_rows = turns.shape[0]
+    n_landmarks, n_frequencies = offsets.shape
+    for i in range(n_rows):
+        for landmark in range(n_landmarks):
+            own = turns[i, landmark * n_frequencies : (landmark + 1) * n_frequencies]
+            offset, weight = offsets[landmark], weights[landmark]
+            total = weight[0] * 0
+            for m in range(n_frequencies):
+                turn = own[m] - offset[m]
+                cosine, _ = cosine_sine(turn - np.rint(turn))
+                total += weight[m] * cosine
+            similarities[i, landmark] = total
 
 
 _PHILOX_MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))

@@ -26,6 +26,7 @@ from pacfourier.core.arrays import FloatArray
 __all__ = [
     "GAMMA_GRID",
     "RBF",
+    "Isotropic",
     "Laplacian",
     "Matern",
     "Mixture",
@@ -61,8 +62,20 @@ class Spectrum(ABC):
         return self.scales(rng, size, n_features) * rng.standard_normal((size, n_features))
 
 
+class Isotropic(Spectrum):
+    """A spectrum whose kernel is a function of the Euclidean distance alone."""
+
+    @abstractmethod
+    def profile(self, squared_distances: FloatArray) -> FloatArray:
+        """Return the kernel at given squared distances."""
+
+    def kernel(self, delta: FloatArray) -> FloatArray:
+        """Return the kernel at given differences."""
+        return self.profile(_squared_norm(delta))
+
+
 @dataclass(frozen=True)
-class RBF(Spectrum):
+class RBF(Isotropic):
     r"""Gaussian kernel :math:`e^{-\gamma \|\delta\|^2}`, spectrum :math:`N(0, 2 \gamma I)`.
 
     The paper's sigma is ``1 / sqrt(2 * gamma)`` (Equation 20).
@@ -78,9 +91,9 @@ class RBF(Spectrum):
     def __post_init__(self) -> None:
         _check_positive(gamma=self.gamma)
 
-    def kernel(self, delta: FloatArray) -> FloatArray:
-        """Return exp(-gamma ||delta||^2)."""
-        return np.exp(-self.gamma * _squared_norm(delta))
+    def profile(self, squared_distances: FloatArray) -> FloatArray:
+        """Return exp(-gamma r^2)."""
+        return np.exp(-self.gamma * squared_distances)
 
     def scales(self, rng: np.random.Generator, size: int, n_features: int) -> FloatArray:
         """Return the constant scale sqrt(2 gamma)."""
@@ -124,7 +137,7 @@ class Laplacian(Spectrum):
 
 
 @dataclass(frozen=True)
-class Matern(Spectrum):
+class Matern(Isotropic):
     r"""Matern kernel of any smoothness, spectrum a multivariate Student law.
 
     .. math:: k(\delta) = \frac{2^{1-\nu}}{\Gamma(\nu)} r^\nu K_\nu(r),
@@ -141,9 +154,9 @@ class Matern(Spectrum):
     def __post_init__(self) -> None:
         _check_positive(gamma=self.gamma, nu=self.nu)
 
-    def kernel(self, delta: FloatArray) -> FloatArray:
+    def profile(self, squared_distances: FloatArray) -> FloatArray:
         """Return the Matern kernel, in log space so that any nu is safe."""
-        radius = np.sqrt(4 * self.nu * self.gamma * _squared_norm(delta))
+        radius = np.sqrt(4 * self.nu * self.gamma * squared_distances)
         with np.errstate(divide="ignore", invalid="ignore"):
             log_kernel = (
                 (1 - self.nu) * np.log(2)
@@ -174,7 +187,7 @@ class Matern(Spectrum):
 
 
 @dataclass(frozen=True)
-class RationalQuadratic(Spectrum):
+class RationalQuadratic(Isotropic):
     r"""Kernel :math:`(1 + \gamma \|\delta\|^2 / \alpha)^{-\alpha}`, a Gamma mixture of RBFs."""
 
     gamma: float = 1.0
@@ -183,9 +196,9 @@ class RationalQuadratic(Spectrum):
     def __post_init__(self) -> None:
         _check_positive(gamma=self.gamma, alpha=self.alpha)
 
-    def kernel(self, delta: FloatArray) -> FloatArray:
-        """Return (1 + gamma ||delta||^2 / alpha)^-alpha."""
-        return np.exp(-self.alpha * np.log1p(self.gamma * _squared_norm(delta) / self.alpha))
+    def profile(self, squared_distances: FloatArray) -> FloatArray:
+        """Return (1 + gamma r^2 / alpha)^-alpha."""
+        return np.exp(-self.alpha * np.log1p(self.gamma * squared_distances / self.alpha))
 
     def scales(self, rng: np.random.Generator, size: int, n_features: int) -> FloatArray:
         """Draw sqrt(2 gamma t), t of law Gamma(alpha) with mean one."""
@@ -284,8 +297,8 @@ def multiscale(
 
 def _check_positive(**values: float) -> None:
     for name, value in values.items():
-        if not (np.isfinite(value) and value > 0):
-            raise ValueError(f"{name} must be positive and finite, got {value!r}.")
+        if not 0 < value <= LARGEST_SCALE:
+            raise ValueError(f"{name} must be positive and at most 1e30, got {value!r}.")
 
 
 def _squared_norm(vectors: FloatArray) -> FloatArray:

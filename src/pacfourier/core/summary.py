@@ -1,6 +1,6 @@
 """What a sample shows of its past: repeated rows, columns scaled on the sample itself."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Self
 
@@ -8,87 +8,108 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacfourier.core.arrays import FloatArray, Samples
+from pacfourier.core.arrays import FloatArray, IntArray, Samples
 from pacfourier.core.phases import ROW_BLOCK
 
 __all__ = ["SampleSummary", "sample_summary"]
 
 # Fixed, so that equal rows have equal fingerprints everywhere.
 FINGERPRINT_SEED = 20190416
+# Enough to see repetitions in any sample, exactly in one of this size.
+MOST_FINGERPRINTS = 16384
 
 
 @dataclass(frozen=True, eq=False)
 class SampleSummary:
-    """Column statistics and repetitions of a sample; additive but for repetitions.
+    """Column statistics and repetitions of a sample; additive, in constant memory.
 
     Attributes
     ----------
     n_samples : int
-    n_repeated : int
-        Rows equal to an earlier row of the same batch.
+    fingerprints, counts : arrays of shape (n_fingerprints,)
+        The smallest distinct fingerprints of rows, and how often each came.
     sums, squares, lowest, highest : arrays of shape (n_features,)
-    is_integral : bool
-        Whether all values are whole numbers.
+    is_integral : array of shape (n_features,)
+        Whether all values of the column are whole numbers.
+    is_weighted : bool
+        Whether some samples counted more than others.
     """
 
     n_samples: int
-    n_repeated: int
+    fingerprints: NDArray[np.uint64]
+    counts: IntArray
     sums: FloatArray
     squares: FloatArray
     lowest: FloatArray
     highest: FloatArray
-    is_integral: bool
+    is_integral: NDArray[np.bool_]
+    is_weighted: bool
 
     def merge(self, other: Self) -> "SampleSummary":
-        """Return the summary of both samples; rows repeated across them are not seen."""
+        """Return the summary of both samples."""
+        # The smallest of the union are among the smallest of both, with all their counts.
+        joined = np.concatenate([self.fingerprints, other.fingerprints])
+        fingerprints, places = np.unique(joined, return_inverse=True)
+        counts = np.bincount(places, np.concatenate([self.counts, other.counts])).astype(np.intp)
         return SampleSummary(
             self.n_samples + other.n_samples,
-            self.n_repeated + other.n_repeated,
+            fingerprints[:MOST_FINGERPRINTS],
+            counts[:MOST_FINGERPRINTS],
             self.sums + other.sums,
             self.squares + other.squares,
             np.minimum(self.lowest, other.lowest),
             np.maximum(self.highest, other.highest),
-            self.is_integral and other.is_integral,
+            self.is_integral & other.is_integral,
+            self.is_weighted or other.is_weighted,
         )
 
     @property
+    def repeated_share(self) -> float:
+        """The share of rows that repeat another, among those with the smallest fingerprints."""
+        return float(1 - len(self.counts) / self.counts.sum())
+
+    @property
+    def is_multiplied(self) -> bool:
+        """Whether every row came a multiple of two, of three or of some larger number of times."""
+        return bool(np.gcd.reduce(self.counts) > 1)
+
+    @property
     def is_standardised(self) -> bool:
-        """Whether every column that varies has mean zero and variance one on this very sample."""
-        varies = self.highest > self.lowest
-        means = self.sums[varies] / self.n_samples
-        variances = self.squares[varies] / self.n_samples - means**2
+        """Whether a column of fractions has mean zero and variance one on this very sample."""
+        means = self.sums / self.n_samples
+        variances = self.squares / self.n_samples - means**2
         unbiased = variances * self.n_samples / max(self.n_samples - 1, 1)
         has_unit_variance = np.isclose(variances, 1, atol=1e-4) | np.isclose(unbiased, 1, atol=1e-4)
-        return bool(varies.any() and (np.abs(means) < 1e-4).all() and has_unit_variance.all())
+        return bool((~self.is_integral & (np.abs(means) < 1e-4) & has_unit_variance).any())
 
     @property
     def is_range_scaled(self) -> bool:
-        """Whether every column that varies reaches exactly one on this very sample."""
-        varies = self.highest > self.lowest
-        reach = np.maximum(np.abs(self.lowest[varies]), np.abs(self.highest[varies]))
-        return bool(not self.is_integral and varies.any() and np.isclose(reach, 1).all())
+        """Whether every column of fractions reaches exactly one on this very sample."""
+        fractions = ~self.is_integral
+        reach = np.maximum(np.abs(self.lowest[fractions]), np.abs(self.highest[fractions]))
+        return bool(fractions.any() and np.isclose(reach, 1).all())
 
 
-def sample_summary(X: Samples) -> SampleSummary:
-    """Return the summary of a sample, in a few blocks of memory."""
+def sample_summary(X: Samples, *, is_weighted: bool = False) -> SampleSummary:
+    """Return the summary of a sample, block by block."""
     starts = range(0, X.shape[0], ROW_BLOCK)
-    blocks = [X[start : start + ROW_BLOCK] for start in starts]
-    summary = reduce(SampleSummary.merge, map(_block_summary, blocks))
-    fingerprints = np.concatenate([row_fingerprints(block) for block in blocks])
-    return replace(summary, n_repeated=len(fingerprints) - len(np.unique(fingerprints)))
+    blocks = (X[start : start + ROW_BLOCK] for start in starts)
+    return reduce(SampleSummary.merge, (_block_summary(block, is_weighted) for block in blocks))
 
 
-def _block_summary(X: Samples) -> SampleSummary:
-    values = X.data if sparse.issparse(X) else X
+def _block_summary(X: Samples, is_weighted: bool) -> SampleSummary:
     squares = X.multiply(X) if sparse.issparse(X) else np.square(X)
+    fingerprints, counts = np.unique(row_fingerprints(X), return_counts=True)
     return SampleSummary(
         n_samples=X.shape[0],
-        n_repeated=0,
+        fingerprints=fingerprints,
+        counts=counts,
         sums=_columns(X.sum(axis=0, dtype=np.float64)),
         squares=_columns(squares.sum(axis=0, dtype=np.float64)),
         lowest=_columns(X.min(axis=0)),
         highest=_columns(X.max(axis=0)),
-        is_integral=bool((values == np.rint(values)).all()),
+        is_integral=_n_fractions(X) == 0,
+        is_weighted=is_weighted,
     )
 
 
@@ -118,6 +139,14 @@ def _bits(values: FloatArray) -> NDArray[np.uint64]:
     bits *= np.uint64(0x9E3779B97F4A7C15)
     bits ^= bits >> np.uint64(32)
     return bits
+
+
+def _n_fractions(X: Samples) -> FloatArray:
+    """Count the values of each column that are not whole numbers."""
+    if sparse.issparse(X):
+        fractions = (X.data != np.rint(X.data)).astype(np.float64)
+        return np.bincount(X.indices, fractions, minlength=X.shape[1])
+    return np.count_nonzero(X - np.rint(X), axis=0).astype(np.float64)
 
 
 def _columns(row: Any) -> FloatArray:

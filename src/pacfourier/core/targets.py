@@ -50,6 +50,8 @@ class ClassTarget:
     """One of finitely many classes (Propositions 7 and 8 of the paper's supplement)."""
 
     classes: NDArray[Any]
+    is_binary: bool = False
+    """Whether the label space has two elements by declaration, not only in the sample."""
 
     def encode(self, y: NDArray[Any]) -> sparse.csr_array:
         """Return the indicator of the class of each row."""
@@ -63,6 +65,8 @@ class ClassTarget:
 
     def observe(self, y: NDArray[Any]) -> Self:
         """Check that every label is a known class."""
+        if y.ndim != 1:
+            raise ValueError(f"y must be one-dimensional as before, got {y.ndim} axes.")
         unknown = np.setdiff1d(y, self.classes)
         if len(unknown):
             raise ValueError(
@@ -78,7 +82,7 @@ class ClassTarget:
                 f"merge needs the same classes, got {self.classes.tolist()} "
                 f"and {other.classes.tolist()}."
             )
-        return self
+        return replace(self, is_binary=self.is_binary and other.is_binary)
 
     def recoder(self, other: Self) -> FloatArray:
         """Return the identity."""
@@ -102,8 +106,9 @@ class LabelSetTarget:
         return signs.T @ signs / self.n_labels
 
     def observe(self, y: NDArray[Any]) -> Self:
-        """Check the width of y."""
+        """Check the width and the values of y."""
         _check_width(y, self.n_labels)
+        _check_indicators(y)
         return self
 
     def merge(self, other: Self) -> Self:
@@ -154,7 +159,7 @@ class ContinuousTarget:
 
     def observe(self, y: NDArray[Any]) -> Self:
         """Widen the range to hold new values."""
-        values = _as_columns(y)
+        values = _as_columns(y).astype(np.float64)
         _check_width(values, len(self.lowest))
         return replace(
             self,
@@ -190,8 +195,7 @@ def target_of(y: NDArray[Any], labels: Labels = "auto", classes: Any = None) -> 
     if classes is not None:
         raise ValueError(f"classes must be None when labels are {kind}, got {classes!r}.")
     if kind == "multilabel":
-        if y.ndim != 2 or not np.isin(y, (0, 1)).all():
-            raise ValueError("y must be a matrix of zeros and ones when labels='multilabel'.")
+        _check_indicators(y)
         return LabelSetTarget(y.shape[1])
     if kind == "continuous":
         values = _as_columns(y).astype(np.float64)
@@ -207,10 +211,12 @@ def labels_shown(y: NDArray[Any]) -> Labels:
     Two columns or more of zeros and ones are label sets; numbers with a fractional part are
     continuous; all else are classes.
     """
-    fractional = y.dtype.kind == "f" and bool((y != np.round(y)).any())
-    if y.ndim == 2:
-        return "multilabel" if np.isin(y, (0, 1)).all() else "continuous"
-    return "continuous" if fractional else "multiclass"
+    is_fractional = y.dtype.kind == "f" and bool((y != np.round(y)).any())
+    if is_fractional or y.ndim == 1:
+        return "continuous" if is_fractional else "multiclass"
+    if np.isin(y, (0, 1)).all():
+        return "multilabel"
+    raise ValueError("y has columns of integers: pass labels='continuous' if they are numbers.")
 
 
 def _class_target(y: NDArray[Any], kind: Labels, classes: Any) -> ClassTarget:
@@ -221,11 +227,16 @@ def _class_target(y: NDArray[Any], kind: Labels, classes: Any) -> ClassTarget:
         raise ValueError(f"y must hold at least two classes, got one class: {known.tolist()}.")
     if kind == "binary" and len(known) > 2:
         raise ValueError(f"y must hold two classes when labels='binary', got {len(known)}.")
-    return ClassTarget(known).observe(y)
+    return ClassTarget(known, is_binary=kind == "binary").observe(y)
 
 
 def _as_columns(y: NDArray[Any]) -> NDArray[Any]:
     return y.reshape(len(y), -1)
+
+
+def _check_indicators(y: NDArray[Any]) -> None:
+    if y.ndim != 2 or not np.isin(y, (0, 1)).all():
+        raise ValueError("y must be a matrix of zeros and ones when labels are label sets.")
 
 
 def _check_width(y: NDArray[Any], expected: int) -> None:

@@ -1,4 +1,4 @@
-"""What all maps of this package share: transform, kernel, names."""
+"""What the maps of this package share: validation, transform, kernel, names."""
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -11,7 +11,22 @@ from pacfourier.core.phases import FREQUENCY_BLOCK
 NEGLIGIBLE_WEIGHT = 1e-17
 
 
-class FourierMap(TransformerMixin, BaseEstimator):
+class SparseTransformer(TransformerMixin, BaseEstimator):
+    """A transformer of dense and CSR samples that keeps float32."""
+
+    def _validate(self, X, y="no_validation", *, reset, **checks):
+        return validate_data(
+            self, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), **checks
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class FourierMap(SparseTransformer):
     """A map to cosines and sines of the fitted ``frequencies_`` with ``frequency_weights_``."""
 
     def transform(self, X):
@@ -74,14 +89,3 @@ class FourierMap(TransformerMixin, BaseEstimator):
         prefix = type(self).__name__.lower()
         waves = [(wave, m) for wave in ("cos", "sin") for m in range(len(self.frequencies_))]
         return np.asarray([f"{prefix}_{wave}{m}" for wave, m in waves], dtype=object)
-
-    def _validate(self, X, y="no_validation", *, reset, **checks):
-        return validate_data(
-            self, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), **checks
-        )
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

@@ -7,39 +7,54 @@ import numpy as np
 from pacfourier.core.targets import ClassTarget, ContinuousTarget
 from pacfourier.pacbayes.certificate import Assumption, Certificate
 from pacfourier.pacbayes.divergences import kl_divergence
-from pacfourier.pacbayes.evidence import Evidence, best_bound
+from pacfourier.pacbayes.evidence import Evidence, best_bound, landmark_bound
 
-# Losses in single precision were never seen off by more than 1e-6: see the tests.
-SINGLE_ROUNDING = 1e-5
+# More repeated rows than that are no coincidence of rounded measurements.
+LARGEST_REPEATED_SHARE = 0.01
 
 
-def alignment_evidence(sums, target, *, is_binary, mu=2.0, inverse_temperature=None):
-    """Return what the sums of a sample say of every candidate frequency."""
+def alignment_evidence(sums, target, **constants):
+    """Return what the sums of a sample say of every candidate frequency, rounded outward.
+
+    The constants are those of single bounds: ``mu`` and ``inverse_temperature``.
+    """
     is_classes = isinstance(target, ClassTarget)
+    is_binary = is_classes and target.is_binary
     amplitudes, harmonics = signed_waves(sums) if is_binary else (None, None)
+    losses = sums.losses(target.agreement(sums.totals)) + sums.rounding
     return Evidence(
-        losses=sums.losses(target.agreement(sums.totals)),
+        losses=np.clip(losses, 0, _largest_loss(sums.n_samples) if is_binary else 1),
         n_samples=sums.n_samples,
         is_binary=is_binary,
-        second_moments=sums.second_moments() if is_classes else None,
+        second_moments=_second_moments(sums) if is_classes else None,
         amplitudes=amplitudes,
         harmonics=harmonics,
-        mu=mu,
-        inverse_temperature=inverse_temperature,
+        **constants,
     )
 
 
+def _largest_loss(n_samples):
+    """Return n / (2 (n - 1)), the loss of two classes that no wave tells apart."""
+    return n_samples / (2 * (n_samples - 1))
+
+
+def _second_moments(sums):
+    return np.clip(sums.second_moments() + sums.rounding, 0, 0.25)
+
+
 def signed_waves(sums):
-    r"""Return the first and second harmonics of two classes.
+    r"""Return the first and second harmonics of two classes, rounded outward.
 
     With :math:`\hat m = \frac1n \sum_i y_i e^{i \omega \cdot x_i}`: its length, and the mean of
-    :math:`\cos 2 (\omega \cdot x_i - \arg \hat m)`.
+    :math:`\cos 2 (\omega \cdot x_i - \arg \hat m)`, at least twice the squared length less one.
     """
     mean = (sums.waves[1] - sums.waves[0]) / sums.n_samples
-    amplitudes = np.abs(mean)
-    direction = np.divide(mean, amplitudes, where=amplitudes > 0, out=np.ones_like(mean))
+    lengths = np.abs(mean)
+    direction = np.divide(mean, lengths, where=lengths > 0, out=np.ones_like(mean))
     harmonics = (sums.harmonics / sums.n_samples * direction.conj() ** 2).real
-    return amplitudes, harmonics
+    amplitudes = np.clip(lengths - sums.rounding, 0, 1)
+    least = 2 * amplitudes**2 - 1
+    return amplitudes, np.clip(harmonics + 4 * sums.rounding, least, 1)
 
 
 def certificate_of(estimator, posterior, evidence, *, sums, target, summary, epsilon, bound, of):
@@ -47,15 +62,16 @@ def certificate_of(estimator, posterior, evidence, *, sums, target, summary, eps
     candidates = evidence.default_bounds if bound == "auto" else (bound,)
     name, details = best_bound(posterior, evidence, epsilon, candidates)
     assumptions = (
-        _sample_assumption(summary, sums.is_weighted),
-        _prior_assumption(estimator),
+        _sample_assumption(summary),
+        _prior_assumption(estimator.prior_source_),
         _input_assumption(summary),
         _loss_assumption(target),
         _label_assumption(evidence.is_binary),
+        _constant_assumption(name),
         _object_assumption(of),
     )
     return Certificate(
-        empirical_loss=float(posterior @ evidence.losses),
+        empirical_loss=float(posterior @ sums.losses(target.agreement(sums.totals))),
         divergence=kl_divergence(posterior),
         n_samples=evidence.n_samples,
         epsilon=epsilon,
@@ -63,41 +79,42 @@ def certificate_of(estimator, posterior, evidence, *, sums, target, summary, eps
         candidates=candidates,
         of=of,
         ceiling=0.5 if evidence.is_binary else 1.0,
-        rounding=0.0 if sums.is_exact else SINGLE_ROUNDING,
+        rounding=float(posterior @ sums.rounding),
         details=details,
         assumptions=assumptions,
     )
 
 
-def _sample_assumption(summary, is_weighted):
-    if is_weighted:
-        reason = "samples were weighted: fit without sample_weight."
-    elif summary.n_repeated and not summary.is_integral:
-        reason = f"{summary.n_repeated} rows repeat earlier ones: keep the originals only."
-    else:
-        return Assumption("sample", "declared", "rows are independent draws from one law.")
-    return Assumption("sample", "violated", reason)
+def _sample_assumption(summary):
+    share = summary.repeated_share
+    is_repeated = share > LARGEST_REPEATED_SHARE and not summary.is_integral.all()
+    if summary.is_weighted:
+        return Assumption("sample", "violated", "it was weighted: fit without sample_weight.")
+    if is_repeated or summary.is_multiplied:
+        reason = f"{share:.1%} of the rows repeat others: keep the originals only."
+        return Assumption("sample", "violated", reason)
+    reason = f"rows are independent draws from one law ({share:.1%} of them repeat others)."
+    return Assumption("sample", "declared", reason)
 
 
-def _prior_assumption(estimator):
-    gamma = estimator.gamma if isinstance(estimator.spectrum, str) else "the spectrum"
-    if isinstance(gamma, str) and gamma in ("scale", "median"):
+def _prior_assumption(source):
+    if isinstance(source, str) and source in ("scale", "median"):
         reason = (
-            f"gamma={gamma!r} was computed from the sample: use gamma='multiscale', or a number "
+            f"gamma={source!r} was computed from the sample: use gamma='multiscale', or a number "
             "chosen on a separate split."
         )
         return Assumption("prior", "violated", reason)
-    if isinstance(gamma, str) and gamma == "multiscale":
-        reason = "ten bandwidths fixed in advance, in one prior; candidates drawn once."
+    if isinstance(source, str) and source == "multiscale":
+        reason = "ten bandwidths fixed in advance, if no other setting of the prior was searched."
         return Assumption("prior", "holds", reason)
-    named = f"gamma={gamma:g}" if isinstance(gamma, Real) else gamma
+    named = f"gamma={source:g}" if isinstance(source, Real) else "the spectrum"
     reason = f"{named} was not chosen by looking at this sample, nor by a search on it."
     return Assumption("prior", "declared", reason)
 
 
 def _input_assumption(summary):
     if summary.is_standardised:
-        found = "every column has mean 0 and variance 1 on this very sample"
+        found = "a column has mean 0 and variance 1 on this very sample"
     elif summary.is_range_scaled:
         found = "every column reaches exactly 1 on this very sample"
     else:
@@ -119,7 +136,72 @@ def _label_assumption(is_binary):
     return Assumption("labels", "holds", "any number of classes; labels='binary' may be tighter.")
 
 
+def _constant_assumption(bound):
+    constant = {"localised": "beta", "f_divergence": "mu"}.get(bound)
+    if constant is None:
+        return Assumption("constants", "holds", "fixed in the bound, or a grid that is paid for.")
+    return Assumption("constants", "declared", f"{constant} was fixed before the sample was seen.")
+
+
 def _object_assumption(of):
     if of == "deployed":
         return Assumption("object", "holds", "the kernel of transform() itself is certified.")
     return Assumption("object", "declared", "kernel() is deployed, not transform().")
+
+
+def landmark_certificate(model, rows, universe, *, waves, epsilon, bound, of):
+    r"""Return the certificate of the mean loss of some landmarks.
+
+    The hypothesis is a pair (landmark, frequency). A mean over k landmarks out of a universe of U
+    that the choice could fall on has divergence :math:`\ln(U / k) + \frac1k \sum_l
+    \mathrm{KL}(Q^l \Vert P)`, for any choice, by any rule.
+    """
+    posteriors = model.posterior_[rows]
+    divergences = [kl_divergence(posterior) for posterior in posteriors]
+    divergence = float(np.mean(divergences) + np.log(universe / len(rows)))
+    loss = float(np.mean(np.sum(posteriors * waves.losses[rows], axis=1)))
+    moment = float(np.mean(np.sum(posteriors * waves.second_moments[rows], axis=1)))
+    # The landmark's own phases are exact: one factor is rounded, not two.
+    rounding = float(np.mean(posteriors * waves.rounding[rows]) * model.n_frequencies)
+    name = "unexpected_bernstein" if bound == "auto" else bound
+    details = landmark_bound(
+        name,
+        loss=min(loss + rounding, 1.0),
+        divergence=divergence,
+        second_moment=min(moment + rounding, 0.25),
+        n_others=int(waves.n_others[rows].min()),
+        n_hypotheses=model.n_frequencies,
+        epsilon=epsilon,
+    )
+    assumptions = (
+        _sample_assumption(model.summary_),
+        _prior_assumption(model.prior_source_),
+        _input_assumption(model.summary_),
+        _landmark_assumption(model),
+        _loss_assumption(model.target_),
+    )
+    return Certificate(
+        empirical_loss=loss,
+        divergence=divergence,
+        n_samples=model.sums_.n_samples,
+        epsilon=epsilon,
+        bound=name,
+        candidates=(name,),
+        of=of,
+        ceiling=1.0,
+        rounding=rounding,
+        details=details,
+        assumptions=assumptions,
+    )
+
+
+def _landmark_assumption(model):
+    if isinstance(model.landmarks, tuple):
+        reason = "the given points do not come from this sample."
+        return Assumption("landmarks", "declared", reason)
+    if model.landmark_indices_ is None:
+        reason = "points were made from the sample: use landmarks='medoids' or 'random'."
+        return Assumption("landmarks", "violated", reason)
+    if model.landmarks == "random":
+        return Assumption("landmarks", "holds", "samples drawn without looking at the data.")
+    return Assumption("landmarks", "holds", "samples chosen by any rule; the choice is paid for.")

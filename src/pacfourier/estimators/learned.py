@@ -2,7 +2,7 @@
 
 import copy
 import warnings
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 
 import numpy as np
 from scipy import sparse
@@ -16,14 +16,15 @@ from pacfourier.core.summary import sample_summary
 from pacfourier.core.targets import LABELS, ClassTarget, target_of
 from pacfourier.estimators.base import FourierMap
 from pacfourier.estimators.certified import alignment_evidence, certificate_of
-from pacfourier.estimators.priors import check_count, check_option, prior_pool
+from pacfourier.estimators.parameters import check_count, check_option
+from pacfourier.estimators.priors import prior_pool, prior_source
 from pacfourier.pacbayes.draws import check_draw, draw_frequencies
 
 # Up to this many multiplications double precision takes a blink, and precision="auto" takes it.
 SMALL_WORK = 10**9
 
 
-class LearnedFourierMap(FourierMap):
+class LearnedFourierMap(FourierMap, ABC):
     """Candidates from the prior, losses from the labels, kept frequencies from a posterior.
 
     A subclass says how losses become a posterior, in ``_posterior``, and which of its
@@ -63,6 +64,8 @@ class LearnedFourierMap(FourierMap):
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Add data: the result is that of ``fit`` on all data seen so far.
 
+        A bandwidth that is computed from data ("scale", "median") is that of the first batch.
+
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
@@ -97,12 +100,14 @@ class LearnedFourierMap(FourierMap):
                 "merge needs two estimators over the same candidates: the same class, "
                 f"n_candidates, spectrum, gamma, sampling and random_state, got {self} and {other}."
             )
+        if type(self.target_) is not type(other.target_):
+            raise ValueError("merge needs two estimators with the same kind of labels.")
         merged = copy.copy(self)
         merged.target_ = self.target_.merge(other.target_)
         recoder = self.target_.recoder(other.target_)
         merged.sums_ = self.sums_.merge(other.sums_.recoded(recoder))
         merged.summary_ = self.summary_.merge(other.summary_)
-        return merged._keep()
+        return merged._choose_frequencies()
 
     def resample(self, **parameters):
         """Return a new estimator with another posterior or draw, without a pass over the data.
@@ -126,13 +131,15 @@ class LearnedFourierMap(FourierMap):
             )
         resampled = copy.copy(self).set_params(**parameters)
         resampled._check_parameters()
-        return resampled._keep()
+        return resampled._choose_frequencies()
 
     def certificate(self, epsilon=0.05, *, bound="auto", of="deployed"):
         """Return an upper bound on the alignment loss, with what is known of its assumptions.
 
         No data are needed. The bound holds for any posterior, so that every parameter of the
-        posterior may be tuned on the sample; the prior may not.
+        posterior may be tuned on the sample (but for the beta of ``localised`` and the mu of
+        ``f_divergence``); the prior may not. Name the bound in advance: the smallest of
+        several calls is no certificate, while "auto" pays for its choice.
 
         Parameters
         ----------
@@ -152,11 +159,15 @@ class LearnedFourierMap(FourierMap):
         """
         check_is_fitted(self)
         check_option("of", of, ("deployed", "posterior"))
-        posterior = self.posterior_ if of == "posterior" else self._deployed_posterior()
+        posterior, constants = self.posterior_, self._bound_constants()
+        if of == "deployed":
+            posterior = self._deployed_posterior()
+            # The kept frequencies are no Gibbs posterior.
+            constants.pop("inverse_temperature", None)
         return certificate_of(
             self,
             posterior,
-            self._evidence(of),
+            alignment_evidence(self.sums_, self.target_, **constants),
             sums=self.sums_,
             target=self.target_,
             summary=self.summary_,
@@ -169,37 +180,48 @@ class LearnedFourierMap(FourierMap):
         """Return the weights of the kept frequencies, as a posterior over the candidates."""
         return np.bincount(self.kept_, self.frequency_weights_, minlength=len(self.pool_))
 
-    def _evidence(self, of="deployed"):
-        del of
-        return alignment_evidence(self.sums_, self.target_, is_binary=self.labels == "binary")
+    @abstractmethod
+    def _bound_constants(self):
+        """Return the constants that bounds of this kind of posterior take."""
+
+    def _width(self):
+        """Return the effective number of candidates that "ess" asks of the posterior."""
+        return min(2 * self.n_frequencies, max(len(self.pool_) / 2, 1))
 
     def _learn(self, X, y, classes, sample_weight, *, reset):
         self._check_parameters()
         X, y = self._validate(
             X, y, reset=reset, multi_output=True, ensure_min_samples=2 if reset else 1
         )
-        y = _dense_labels(y)
-        X, y, sample_weight = positive_weights(X, y, sample_weight)
+        y = dense_labels(y)
+        n_given = X.shape[0]
+        X, y, sample_weight = positive_weights(X, y, sample_weight, fewest=2 if reset else 1)
+        is_weighted = X.shape[0] < n_given or (
+            sample_weight is not None and np.ptp(sample_weight) > 0
+        )
         if reset:
+            self.prior_source_ = prior_source(self)
             target = target_of(y, self.labels, classes)
             _warn_of_many_classes(target, y)
             pool = prior_pool(X, self, self.n_candidates, sample_weight)
         else:
+            _check_same_classes(self.target_, classes)
             target, pool = self.target_.observe(y), self.pool_
         precision = self.precision
         if precision == "auto":
-            is_small = X.shape[0] * len(pool) * X.shape[1] <= SMALL_WORK
-            precision = "double" if is_small else "single"
+            precision = working_precision(X.shape[0], pool)
         sums = alignment_sums(X, y, target, pool, sample_weight=sample_weight, precision=precision)
-        summary = sample_summary(X)
+        summary = sample_summary(X, is_weighted=is_weighted)
         self.target_, self.pool_ = target, pool
         self.sums_ = sums if reset else self.sums_.merge(sums)
         self.summary_ = summary if reset else self.summary_.merge(summary)
-        return self._keep()
+        return self._choose_frequencies()
 
-    def _keep(self):
+    def _choose_frequencies(self):
         """Compute losses and posterior from the sums, and keep some frequencies."""
         self.losses_ = self.sums_.losses(self.target_.agreement(self.sums_.totals))
+        if not np.isfinite(self.losses_).all():
+            raise ValueError("losses must be finite: the scale of X or gamma is out of range.")
         self.selection_losses_ = self.losses_
         if isinstance(self.target_, ClassTarget):
             self.classes_ = self.target_.classes
@@ -219,14 +241,26 @@ class LearnedFourierMap(FourierMap):
         return tags
 
 
-def _dense_labels(y):
+def working_precision(n_samples, pool):
+    """Return "double" where that costs nothing, else "single"."""
+    return "double" if n_samples * len(pool) * pool.n_features <= SMALL_WORK else "single"
+
+
+def _check_same_classes(target, classes):
+    if classes is not None and not np.array_equal(np.unique(classes), target.classes):
+        raise ValueError(
+            f"classes must be those of the first call {target.classes.tolist()}, got {classes!r}."
+        )
+
+
+def dense_labels(y):
     """Return y as an array, of one axis if it has one column."""
     if sparse.issparse(y):
         y = y.toarray()
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
 
-def positive_weights(X, y, sample_weight):
+def positive_weights(X, y, sample_weight, fewest=2):
     """Check the weights, and leave out the samples that have none."""
     if sample_weight is None:
         return X, y, None
@@ -237,11 +271,13 @@ def positive_weights(X, y, sample_weight):
     if weights.ndim != 1 or (weights < 0).any():
         raise ValueError("sample_weight must be one non-negative number a sample.")
     positive = weights > 0
-    if positive.sum() < 2:
+    if positive.sum() < fewest:
         raise ValueError(
-            "sample_weight must be above zero weight for two samples at least, "
+            f"sample_weight must be above zero weight for {fewest} samples at least, "
             f"got {positive.sum()}."
         )
+    if not 1e-100 < weights[positive].min() <= weights.max() < 1e100:
+        raise ValueError("sample_weight must lie between 1e-100 and 1e100, or be zero.")
     return X[positive], y[positive], weights[positive]
 
 

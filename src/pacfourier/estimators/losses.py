@@ -6,7 +6,7 @@ from sklearn.utils import check_array, check_X_y
 from pacfourier.core.alignment import alignment_sums
 from pacfourier.core.phases import precision_of
 from pacfourier.core.targets import target_of
-from pacfourier.estimators.learned import positive_weights
+from pacfourier.estimators.learned import dense_labels, positive_weights
 
 
 def alignment_losses(X, y, frequencies, *, sample_weight=None, labels="auto"):
@@ -52,7 +52,7 @@ def alignment_losses(X, y, frequencies, *, sample_weight=None, labels="auto"):
         raise ValueError(
             f"frequencies must have {X.shape[1]} columns as X has, got {frequencies.shape[1]}."
         )
-    X, y, sample_weight = positive_weights(X, y, sample_weight)
+    X, y, sample_weight = positive_weights(X, dense_labels(y), sample_weight)
     target = target_of(y, labels)
     sums = alignment_sums(
         X, y, target, frequencies, sample_weight=sample_weight, precision=precision_of(X)

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from pacfourier.estimators.certified import alignment_evidence
 from pacfourier.estimators.learned import LearnedFourierMap
-from pacfourier.estimators.priors import check_positive
+from pacfourier.estimators.parameters import check_positive
 from pacfourier.pacbayes.posteriors import divergence_ball_posterior
 
 
@@ -12,8 +11,8 @@ class OKRFF(LearnedFourierMap):
     r"""Fourier features learned from labels by optimal alignment in a divergence ball.
 
     The same candidates and losses as ``PBRFF``; the posterior is the one of least mean loss with
-    :math:`D_\mu(Q \Vert P) \le \rho` (Sinha and Duchi, 2016, for mu = 2). In that ball the
-    posterior is as wide as N / (1 + rho) equal weights.
+    :math:`D_\mu(Q \Vert P) \le \rho` (Sinha and Duchi, 2016, for mu = 2). For mu = 2, while the
+    ball binds, the posterior is as wide as N / (1 + rho) equal weights.
 
     Parameters
     ----------
@@ -21,8 +20,9 @@ class OKRFF(LearnedFourierMap):
         Number D of kept frequencies; the map has 2 D columns.
     n_candidates : int, default=20000
         Number N of frequencies drawn from the prior. They are never stored.
-    rho : float, default=100.0
-        Radius of the ball. The authors' code counts in squared distance, which is rho / N.
+    rho : float or "ess", default="ess"
+        Radius of the ball. "ess" takes that of 2 D equal weights, whatever the data. The
+        authors' code counts in squared distance, which is rho / N.
     mu : float, default=2.0
         Order of the divergence, above one; two is the chi-square divergence.
     draw, balance, spectrum, gamma, sampling, labels, precision, random_state
@@ -55,7 +55,7 @@ class OKRFF(LearnedFourierMap):
         n_frequencies=100,
         *,
         n_candidates=20000,
-        rho=100.0,
+        rho="ess",
         mu=2.0,
         draw="weighted",
         balance=True,
@@ -81,14 +81,18 @@ class OKRFF(LearnedFourierMap):
 
     def _check_parameters(self):
         super()._check_parameters()
-        check_positive("rho", self.rho)
+        if self.rho != "ess":
+            check_positive("rho", self.rho, or_else="'ess'")
         if not 1 < self.mu < np.inf:
             raise ValueError(f"mu must be greater than 1 and finite, got {self.mu!r}.")
 
     def _posterior(self):
-        return divergence_ball_posterior(self.selection_losses_, self.rho, self.mu)
+        self.fitted_mu_ = self.mu
+        rho = self.rho
+        if rho == "ess":
+            # The divergence of equal weights on that many of the candidates.
+            rho = (len(self.pool_) / self._width()) ** (self.mu - 1) - 1
+        return divergence_ball_posterior(self.selection_losses_, rho, self.mu)
 
-    def _evidence(self, of="deployed"):
-        del of
-        is_binary = self.labels == "binary"
-        return alignment_evidence(self.sums_, self.target_, is_binary=is_binary, mu=self.mu)
+    def _bound_constants(self):
+        return {"mu": self.fitted_mu_}

@@ -1,6 +1,6 @@
 """From an estimator's parameters to the prior over frequencies."""
 
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -46,6 +46,11 @@ def prior_spectrum(X, spectrum, gamma, rng, sample_weight=None):
     return family(gamma=float(value))
 
 
+def prior_source(estimator):
+    """Return where the bandwidth of an estimator's prior comes from, for its certificate."""
+    return estimator.gamma if isinstance(estimator.spectrum, str) else estimator.spectrum
+
+
 def prior_pool(X, estimator, n_frequencies, sample_weight=None):
     """Return a pool of frequencies from the prior that an estimator's parameters describe."""
     seed = int(check_random_state(estimator.random_state).randint(0, 2**32, dtype=np.uint64))
@@ -53,22 +58,3 @@ def prior_pool(X, estimator, n_frequencies, sample_weight=None):
         X, estimator.spectrum, estimator.gamma, np.random.default_rng(seed), sample_weight
     )
     return FrequencyPool(spectrum, n_frequencies, X.shape[1], seed, estimator.sampling)
-
-
-def check_count(name, value):
-    """Raise ValueError unless a parameter is a positive integer."""
-    if not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name} must be a positive integer, got {value!r}.")
-
-
-def check_option(name, value, options):
-    """Raise ValueError unless a parameter is one of its options."""
-    if value not in options:
-        raise ValueError(f"{name} must be one of {options}, got {value!r}.")
-
-
-def check_positive(name, value, or_else=None):
-    """Raise ValueError unless a parameter is a positive finite number."""
-    if not isinstance(value, Real) or not 0 < value < np.inf:
-        rule = "positive and finite" if or_else is None else f"positive and finite or {or_else}"
-        raise ValueError(f"{name} must be {rule}, got {value!r}.")

@@ -8,7 +8,9 @@ from pacfourier.core.summary import sample_summary
 from pacfourier.core.targets import target_of
 from pacfourier.estimators.base import FourierMap
 from pacfourier.estimators.certified import alignment_evidence, certificate_of
-from pacfourier.estimators.priors import check_count, prior_pool
+from pacfourier.estimators.learned import dense_labels
+from pacfourier.estimators.parameters import check_count
+from pacfourier.estimators.priors import prior_pool, prior_source
 
 
 class RFF(FourierMap):
@@ -81,6 +83,7 @@ class RFF(FourierMap):
         del y
         check_count("n_frequencies", self.n_frequencies)
         X = self._validate(X, reset=True)
+        self.prior_source_ = prior_source(self)
         self.pool_ = prior_pool(X, self, self.n_frequencies)
         self.frequencies_ = self.pool_[:]
         self.posterior_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
@@ -90,7 +93,8 @@ class RFF(FourierMap):
     def certificate(self, X, y, epsilon=0.05, *, bound="auto", labels="auto"):
         """Return an upper bound on the alignment loss of the map's kernel.
 
-        Nothing was learned, so that any labelled sample certifies it: the divergence is zero.
+        ``fit`` sees no labels, hence the data here. Nothing was learned: the divergence is zero.
+        The bandwidth must not come from data: a number, or "multiscale".
 
         Parameters
         ----------
@@ -109,12 +113,13 @@ class RFF(FourierMap):
         """
         check_is_fitted(self)
         X, y = self._validate(X, y, reset=False, multi_output=True, ensure_min_samples=2)
+        y = dense_labels(y)
         target = target_of(y, labels)
         sums = alignment_sums(X, y, target, self.frequencies_, precision="double")
         return certificate_of(
             self,
             self.posterior_,
-            alignment_evidence(sums, target, is_binary=labels == "binary"),
+            alignment_evidence(sums, target),
             sums=sums,
             target=target,
             summary=sample_summary(X),

@@ -49,12 +49,13 @@ class Certificate:
         Name of the bound, the best of ``candidates``.
     candidates : tuple of str
         The bounds that were tried; each was given an equal share of epsilon.
-    of : {"deployed", "posterior"}
-        What is certified: the kernel of the kept frequencies, or of the whole posterior.
+    of : str
+        What is certified: "deployed", the kernel of the kept frequencies; "posterior", that of
+        the whole posterior; "average", the mean over the landmarks; "landmark 3", one of them.
     ceiling : float
         What the loss cannot exceed anyway: 1/2 for declared binary labels, else 1.
     rounding : float
-        Added to the bound for arithmetic in single precision.
+        What was allowed for arithmetic in single precision, in every empirical average.
     details : Bound
         The bound with its parameters, theorem and reference.
     assumptions : tuple of Assumption
@@ -83,7 +84,7 @@ class Certificate:
         if self.violations:
             reasons = " ".join(f"{item.name}: {item.reason}" for item in self.violations)
             raise ValueError(f"No certificate. {reasons}")
-        return min(self.details.value + self.rounding, self.ceiling)
+        return min(self.details.value, self.ceiling)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, strings and lists, fit for JSON; a refused value is None."""
@@ -104,14 +105,21 @@ class Certificate:
             "epsilon": self.epsilon,
             "bound": self.bound,
             "candidates": list(self.candidates),
+            "ceiling": self.ceiling,
+            "rounding": self.rounding,
             **details,
             "assumptions": [asdict(item) for item in self.assumptions],
         }
 
     def _headline(self) -> str:
-        what = "deployed kernel" if self.of == "deployed" else "kernel of the posterior"
+        kernels = {
+            "deployed": "deployed kernel",
+            "posterior": "kernel of the posterior",
+            "average": "landmarks, on average,",
+        }
+        what = kernels.get(self.of, self.of)
         if self.violations:
-            return f"No certificate for the {what}"
+            return f"No certificate for the {what.rstrip(',')}"
         return f"Alignment loss of the {what} <= {rounded_up(self.value)}"
 
     def _facts(self) -> list[tuple[str, str]]:

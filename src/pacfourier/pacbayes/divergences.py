@@ -1,7 +1,7 @@
 """Divergences of a posterior over finitely many frequencies from the uniform prior."""
 
 import numpy as np
-from scipy.special import xlogy
+from scipy.special import logsumexp, xlogy
 
 from pacfourier.core.arrays import FloatArray
 
@@ -9,6 +9,7 @@ __all__ = [
     "chi_square_divergence",
     "effective_sample_size",
     "kl_divergence",
+    "log_power_mean",
     "power_divergence",
 ]
 
@@ -29,12 +30,19 @@ def power_divergence(posterior: FloatArray, mu: float) -> float:
 
     Examples
     --------
-    >>> power_divergence(np.array([0.5, 0.5, 0.0, 0.0]), mu=3.0)
+    >>> round(power_divergence(np.array([0.5, 0.5, 0.0, 0.0]), mu=3.0), 9)
     3.0
     """
+    with np.errstate(over="ignore"):
+        return float(np.expm1(log_power_mean(posterior, mu)))
+
+
+def log_power_mean(posterior: FloatArray, mu: float) -> float:
+    r"""Return :math:`\ln(1 + D_\mu(Q \Vert P))`, which no order overflows."""
     if not mu > 1:
         raise ValueError(f"mu must be greater than 1, got {mu!r}.")
-    return float(np.mean((len(posterior) * posterior) ** mu) - 1)
+    ratios = posterior[posterior > 0] * len(posterior)
+    return float(logsumexp(mu * np.log(ratios)) - np.log(len(posterior)))
 
 
 def chi_square_divergence(posterior: FloatArray) -> float:

@@ -11,7 +11,13 @@ from pacfourier.pacbayes.bounds import Bound
 from pacfourier.pacbayes.divergences import kl_divergence, power_divergence
 from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
 
-__all__ = ["BOUNDS", "Evidence", "best_bound", "certified_inverse_temperature"]
+__all__ = [
+    "BOUNDS",
+    "Evidence",
+    "best_bound",
+    "certified_inverse_temperature",
+    "landmark_bound",
+]
 
 
 @dataclass(frozen=True)
@@ -174,3 +180,37 @@ BOUNDS: dict[str, Callable[[FloatArray, Evidence, float], Bound]] = {
     "localised": _localised,
 }
 """The bounds that may be asked for by name: a posterior, the evidence and epsilon in."""
+
+
+def landmark_bound(
+    name: str,
+    *,
+    loss: float,
+    divergence: float,
+    second_moment: float,
+    n_others: int,
+    n_hypotheses: int,
+    epsilon: float,
+) -> Bound:
+    """Return a bound, by its name, on a loss that is a mean over independent samples.
+
+    The loss of a landmark compares one point with ``n_others`` others: no pairs are shared.
+    """
+    arguments: dict[str, dict[str, float]] = {
+        "kl": {},
+        "hoeffding_peeling": {},
+        "hoeffding_grid": {"n_hypotheses": n_hypotheses},
+        "catoni_grid": {"n_hypotheses": n_hypotheses},
+        "unexpected_bernstein": {"n_hypotheses": n_hypotheses, "second_moment": second_moment},
+    }
+    if name not in arguments:
+        raise ValueError(f"bound must be 'auto' or one of {tuple(arguments)}, got {name!r}.")
+    bound: Bound = getattr(bounds, name)(
+        loss=loss,
+        divergence=divergence,
+        n_samples=n_others,
+        epsilon=epsilon,
+        pairs=False,
+        **arguments[name],
+    )
+    return bound

@@ -15,7 +15,7 @@ from pacfourier.core.arrays import FloatArray
 from pacfourier.pacbayes.divergences import (
     effective_sample_size,
     kl_divergence,
-    power_divergence,
+    log_power_mean,
 )
 
 __all__ = [
@@ -126,7 +126,7 @@ def divergence_ball_posterior(losses: FloatArray, rho: float, mu: float = 2.0) -
     if not (mu > 1 and np.isfinite(mu)):
         raise ValueError(f"mu must be greater than 1, got {mu!r}.")
     best = _uniform_on_best(losses)
-    if rho >= power_divergence(best, mu):
+    if np.log1p(rho) >= log_power_mean(best, mu):
         return best
     gaps = losses - losses.min()
     levels = np.unique(gaps)
@@ -138,7 +138,7 @@ def divergence_ball_posterior(losses: FloatArray, rho: float, mu: float = 2.0) -
         return weights / weights.sum()
 
     def surplus(base: float, excess: float) -> float:
-        return float(np.log1p(power_divergence(posterior(base, excess), mu)) - np.log1p(rho))
+        return log_power_mean(posterior(base, excess), mu) - float(np.log1p(rho))
 
     # The active set by bisection over the levels, then a smooth equation above its level.
     n_above = bisect_left(

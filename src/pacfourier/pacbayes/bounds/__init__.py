@@ -7,8 +7,9 @@ of letarte2019 as printed are in :mod:`~pacfourier.pacbayes.bounds.printed`, and
 
 from pacfourier.pacbayes.bounds import printed
 from pacfourier.pacbayes.bounds._bernstein import unexpected_bernstein
+from pacfourier.pacbayes.bounds._binary_kl import binary_kl, kldn, klup, log_xi
 from pacfourier.pacbayes.bounds._catoni import catoni, catoni_grid
-from pacfourier.pacbayes.bounds._f_divergence import f_divergence
+from pacfourier.pacbayes.bounds._f_divergence import f_divergence, largest_variance
 from pacfourier.pacbayes.bounds._first_order import first_order
 from pacfourier.pacbayes.bounds._gaussian_linear import gaussian_linear, gaussian_linear_draw
 from pacfourier.pacbayes.bounds._hoeffding import hoeffding, hoeffding_grid, hoeffding_peeling
@@ -22,6 +23,7 @@ from pacfourier.pacbayes.bounds._self_certified import self_certified_posterior
 
 __all__ = [
     "Bound",
+    "binary_kl",
     "catoni",
     "catoni_grid",
     "f_divergence",
@@ -34,8 +36,12 @@ __all__ = [
     "holdout",
     "holdout_alignment",
     "kl",
+    "kldn",
+    "klup",
     "landmark_mixture",
+    "largest_variance",
     "localised",
+    "log_xi",
     "norm",
     "printed",
     "self_certified_posterior",

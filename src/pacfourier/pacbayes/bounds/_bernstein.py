@@ -5,7 +5,7 @@ import math
 from pacfourier.pacbayes.bounds._arguments import count, interval, open_interval, unit_open
 from pacfourier.pacbayes.bounds._grid import geometric_midpoints
 from pacfourier.pacbayes.bounds._result import Bound, smallest
-from pacfourier.pacbayes.bounds._sample import evidence, n_blocks
+from pacfourier.pacbayes.bounds._sample import checked_sample, n_blocks
 
 N_RATES = 3
 LARGEST_RATE = 1.6
@@ -98,7 +98,7 @@ def unexpected_bernstein_fixed(
     mhammedi2019, who bound :math:`1 - \eta x` by :math:`e^{-\eta x}`; hoeffding1963.
     """
     eta = open_interval("eta", eta, 0.0, 2.0)
-    sample = evidence(
+    sample = checked_sample(
         loss=loss, divergence=divergence, n_samples=n_samples, epsilon=epsilon, pairs=pairs
     )
     centred = sample.loss - 0.5

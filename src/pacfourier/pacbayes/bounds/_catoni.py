@@ -5,7 +5,7 @@ import math
 from pacfourier.pacbayes.bounds._arguments import count, positive, unit_open
 from pacfourier.pacbayes.bounds._grid import geometric_midpoints
 from pacfourier.pacbayes.bounds._result import Bound, smallest
-from pacfourier.pacbayes.bounds._sample import evidence, n_blocks
+from pacfourier.pacbayes.bounds._sample import checked_sample, n_blocks
 
 N_CONSTANTS = 5
 
@@ -58,7 +58,7 @@ def catoni(
     1.0
     """
     C = positive("C", C)
-    sample = evidence(
+    sample = checked_sample(
         loss=loss, divergence=divergence, n_samples=n_samples, epsilon=epsilon, pairs=pairs
     )
     price = sample.nats / sample.n_blocks

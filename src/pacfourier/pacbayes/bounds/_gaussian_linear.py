@@ -7,7 +7,7 @@ from scipy import special
 from pacfourier.pacbayes.bounds._arguments import FloatArray, vector
 from pacfourier.pacbayes.bounds._binary_kl import klup, log_xi
 from pacfourier.pacbayes.bounds._result import Bound
-from pacfourier.pacbayes.bounds._sample import evidence
+from pacfourier.pacbayes.bounds._sample import checked_sample
 
 
 def gaussian_linear(
@@ -128,7 +128,7 @@ def _inverse(
     theorem: str,
     reference: str,
 ) -> Bound:
-    sample = evidence(
+    sample = checked_sample(
         loss=error, divergence=divergence, n_samples=n_samples, epsilon=epsilon, pairs=False
     )
     budget = (sample.nats + log_xi(n_samples)) / n_samples

@@ -5,7 +5,7 @@ import math
 from pacfourier.pacbayes.bounds._arguments import count, positive, unit_open
 from pacfourier.pacbayes.bounds._grid import geometric_midpoints
 from pacfourier.pacbayes.bounds._result import Bound, smallest
-from pacfourier.pacbayes.bounds._sample import evidence, n_blocks
+from pacfourier.pacbayes.bounds._sample import checked_sample, n_blocks
 
 N_TEMPERATURES = 3
 
@@ -59,7 +59,7 @@ def hoeffding(
     0.35
     """
     t = positive("inverse_temperature", inverse_temperature)
-    sample = evidence(
+    sample = checked_sample(
         loss=loss, divergence=divergence, n_samples=n_samples, epsilon=epsilon, pairs=pairs
     )
     price = sample.nats / t
@@ -175,7 +175,7 @@ def hoeffding_peeling(
     ----------
     rodriguezgalvez2024 for the slices; hoeffding1963.
     """
-    sample = evidence(
+    sample = checked_sample(
         loss=loss, divergence=divergence, n_samples=n_samples, epsilon=epsilon, pairs=pairs
     )
     k = max(1, math.ceil(divergence))

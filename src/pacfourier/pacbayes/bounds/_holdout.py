@@ -5,7 +5,7 @@ from scipy import special
 from pacfourier.pacbayes.bounds._arguments import count, unit_open
 from pacfourier.pacbayes.bounds._binary_kl import klup, supremum
 from pacfourier.pacbayes.bounds._result import Bound
-from pacfourier.pacbayes.bounds._sample import evidence
+from pacfourier.pacbayes.bounds._sample import checked_sample
 
 # The distribution function is rounded; a hair less than epsilon keeps the supremum outside.
 SAFETY = 1.0 - 1e-12
@@ -87,7 +87,9 @@ def holdout_alignment(*, loss: float, n_samples: int, epsilon: float, pairs: boo
     ----------
     hoeffding1963.
     """
-    sample = evidence(loss=loss, divergence=0.0, n_samples=n_samples, epsilon=epsilon, pairs=pairs)
+    sample = checked_sample(
+        loss=loss, divergence=0.0, n_samples=n_samples, epsilon=epsilon, pairs=pairs
+    )
     budget = sample.nats / sample.n_blocks
     return Bound(
         value=klup(sample.loss, budget),

@@ -5,7 +5,7 @@ import math
 from pacfourier.pacbayes.bounds._arguments import interval
 from pacfourier.pacbayes.bounds._binary_kl import kldn, klup, log_xi
 from pacfourier.pacbayes.bounds._result import Bound
-from pacfourier.pacbayes.bounds._sample import evidence
+from pacfourier.pacbayes.bounds._sample import checked_sample
 
 
 def kl(
@@ -48,7 +48,7 @@ def kl(
     >>> round(kl(loss=0.0, divergence=0.0, n_samples=1, epsilon=0.5, pairs=False).value, 9)
     0.75
     """
-    sample = evidence(
+    sample = checked_sample(
         loss=loss, divergence=divergence, n_samples=n_samples, epsilon=epsilon, pairs=pairs
     )
     budget = (sample.nats + log_xi(sample.n_blocks)) / sample.n_blocks
@@ -99,7 +99,7 @@ def split_kl(
     """
     above = interval("positive_moment", positive_moment, 0.0, 0.5)
     below = interval("negative_moment", negative_moment, 0.0, 0.5 - above)
-    sample = evidence(
+    sample = checked_sample(
         loss=0.5 + above - below,
         divergence=divergence,
         n_samples=n_samples,

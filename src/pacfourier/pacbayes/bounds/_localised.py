@@ -5,7 +5,7 @@ import math
 from pacfourier.pacbayes.bounds._arguments import positive
 from pacfourier.pacbayes.bounds._binary_kl import klup, log_xi
 from pacfourier.pacbayes.bounds._result import Bound
-from pacfourier.pacbayes.bounds._sample import evidence
+from pacfourier.pacbayes.bounds._sample import checked_sample
 
 
 def localised(
@@ -52,7 +52,9 @@ def localised(
     lever2013, catoni2007, maurer2004.
     """
     g = positive("inverse_temperature", inverse_temperature)
-    sample = evidence(loss=loss, divergence=0.0, n_samples=n_samples, epsilon=epsilon, pairs=pairs)
+    sample = checked_sample(
+        loss=loss, divergence=0.0, n_samples=n_samples, epsilon=epsilon, pairs=pairs
+    )
     m = sample.n_blocks
     root = g / math.sqrt(2.0 * m) + math.sqrt(sample.nats + log_xi(m))
     return Bound(

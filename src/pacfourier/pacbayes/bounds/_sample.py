@@ -6,7 +6,7 @@ from typing import NamedTuple
 from pacfourier.pacbayes.bounds._arguments import count, interval, non_negative, unit_open
 
 
-class Evidence(NamedTuple):
+class Sample(NamedTuple):
     """Checked ingredients of an exponential-moment bound.
 
     Parameters
@@ -56,9 +56,9 @@ def n_blocks(n_samples: int, *, pairs: bool) -> int:
     return n_samples // 2 if pairs else n_samples
 
 
-def evidence(
+def checked_sample(
     *, loss: float, divergence: float, n_samples: int, epsilon: float, pairs: bool
-) -> Evidence:
+) -> Sample:
     r"""Check the arguments that every bound shares and return what they amount to.
 
     The posteriors are all served at once: if :math:`\mathbb{E}_S \mathbb{E}_P e^{B_S} \le 1`, then
@@ -84,8 +84,8 @@ def evidence(
 
     Returns
     -------
-    evidence : Evidence
+    sample : Sample
         Loss, nats and number of blocks.
     """
     nats = non_negative("divergence", divergence) - math.log(unit_open("epsilon", epsilon))
-    return Evidence(interval("loss", loss, 0.0, 1.0), nats, n_blocks(n_samples, pairs=pairs))
+    return Sample(interval("loss", loss, 0.0, 1.0), nats, n_blocks(n_samples, pairs=pairs))

@@ -17,6 +17,16 @@ from pacfourier.pacbayes.bounds._arguments import (
     unit_open,
 )
 
+__all__ = [
+    "PrintedBound",
+    "corollary2",
+    "corollary5",
+    "landmarks",
+    "theorem1",
+    "theorem3",
+    "theorem4",
+]
+
 Verdict = Literal["true but loose", "false"]
 
 

@@ -1,0 +1,51 @@
+"""Which landmarks? Validation error of the landmark maps over the paper's data sets and digits.
+
+The test parts are never read. At most 200 landmarks, 64 frequencies each, beta = 1.
+"""
+
+import itertools
+import sys
+import warnings
+
+import pandas as pd
+from sklearn.exceptions import ConvergenceWarning
+
+from defaults import N_SPLITS, samples, split_samples, validation_error
+from pacfourier import PBLandmarks, RBFLandmarks
+from pacfourier.datasets import DATASETS
+
+LANDMARKS = ("kmeans", "medoids", "random")
+MOST_LANDMARKS = 200
+
+
+def measure(name, seed):
+    """Yield a row a setting."""
+    parts = split_samples(*samples(name), seed)
+    X, y = parts[0], parts[2]
+    n_landmarks = min(MOST_LANDMARKS, X.shape[0] // 10)
+    for landmarks, gamma in itertools.product(LANDMARKS, ("median", "multiscale")):
+        common = {"n_landmarks": n_landmarks, "gamma": gamma, "random_state": seed}
+        prior = RBFLandmarks(landmarks, **common).fit(X, y)
+        yield landmarks, gamma, "RBFLandmarks", validation_error(prior, *parts)
+        for frequencies in ("per_landmark", "shared"):
+            model = PBLandmarks(landmarks, frequencies=frequencies, **common).fit(X, y)
+            setting = f"PBLandmarks {frequencies}"
+            yield landmarks, gamma, setting, validation_error(model, *parts)
+
+
+def main(names):
+    """Print the mean validation errors, a row a setting, a column a data set."""
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    rows = [
+        (name, *row) for name in names for seed in range(N_SPLITS) for row in measure(name, seed)
+    ]
+    table = pd.DataFrame(rows, columns=["data", "landmarks", "gamma", "setting", "error"])
+    pivot = table.pivot_table(
+        index=["setting", "gamma", "landmarks"], columns="data", values="error"
+    )
+    pivot["mean"] = pivot.mean(axis=1)
+    print(pivot.round(1).to_string())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or [*DATASETS, "digits"])

@@ -1,0 +1,24 @@
+"""Checks of the parameters of estimators: the name, the rule, the value."""
+
+from numbers import Integral, Real
+
+import numpy as np
+
+
+def check_count(name, value):
+    """Raise ValueError unless a parameter is a positive integer."""
+    if not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{name} must be a positive integer, got {value!r}.")
+
+
+def check_option(name, value, options):
+    """Raise ValueError unless a parameter is one of its options."""
+    if value not in options:
+        raise ValueError(f"{name} must be one of {options}, got {value!r}.")
+
+
+def check_positive(name, value, or_else=None):
+    """Raise ValueError unless a parameter is a positive finite number."""
+    if not isinstance(value, Real) or not 0 < value < np.inf:
+        rule = "positive and finite" if or_else is None else f"positive and finite or {or_else}"
+        raise ValueError(f"{name} must be {rule}, got {value!r}.")

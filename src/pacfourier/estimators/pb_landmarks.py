@@ -1,0 +1,298 @@
+"""One learned similarity a landmark."""
+
+import copy
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pacfourier.core.alignment import alignment_sums
+from pacfourier.core.features import fourier_features
+from pacfourier.core.frequencies import FrequencyPool
+from pacfourier.core.landmarks import landmark_phases, landmark_similarities, landmark_waves
+from pacfourier.core.summary import sample_summary
+from pacfourier.estimators.certified import landmark_certificate
+from pacfourier.estimators.learned import working_precision
+from pacfourier.estimators.parameters import check_count, check_option, check_positive
+from pacfourier.estimators.priors import prior_source, prior_spectrum
+from pacfourier.estimators.rbf_landmarks import LandmarkMap
+from pacfourier.pacbayes.posteriors import gibbs_posterior
+
+FREQUENCIES = ("per_landmark", "shared")
+
+
+class PBLandmarks(LandmarkMap):
+    r"""Similarities to landmarks, each learned from labels by its own pseudo-posterior.
+
+    For every landmark, frequencies are drawn from the prior and weighted by how well their
+    cosines tell the samples of the landmark's class from the others,
+    :math:`Q^l_m \propto e^{-\beta \sqrt n \hat L^l_m}`; the feature is
+    :math:`\psi_l(x) = \sum_m Q^l_m \cos(\omega^l_m \cdot (x_l - x))` (Letarte, Morvant and
+    Germain, 2019, Equations 12 and 13).
+
+    Parameters
+    ----------
+    landmarks : {"kmeans", "medoids", "random", "stratified"}, tuple or callable, default="kmeans"
+        Which points, as in ``RBFLandmarks``. Centroids cannot be certified; the others can.
+    n_landmarks : int or float, default=0.1
+        A count, or a fraction of the samples.
+    n_frequencies : int, default=64
+        Number of frequencies a landmark.
+    beta : float, default=1.0
+        Inverse temperature of the posteriors.
+    frequencies : {"per_landmark", "shared"}, default="per_landmark"
+        Whether each landmark draws its own frequencies, or all weigh the same ones: one pass
+        over the data for all.
+    spectrum : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
+        The kernel, by the name of its Fourier transform.
+    gamma : float or {"median", "scale", "multiscale"}, default="median"
+        Bandwidth, as in ``RFF``.
+    sampling : {"iid", "orthogonal", "sobol"}, default="iid"
+        How the frequencies are drawn together.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    landmarks_, landmark_labels_, landmark_indices_
+        As in ``RBFLandmarks``.
+    losses_, posterior_ : arrays of shape (n_landmarks, n_frequencies)
+    pool_ : FrequencyPool
+        Landmark l owns rows l D to l D + D - 1, unless the frequencies are shared.
+    sums_ : AlignmentSums
+        What was learned of the data; additive.
+    classes_ : array of shape (n_classes,)
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = PBLandmarks(n_landmarks=6, random_state=0).fit(X, y)
+    >>> model.transform(X).shape, model.posterior_.shape
+    ((150, 6), (6, 64))
+    """
+
+    def __init__(
+        self,
+        landmarks="kmeans",
+        *,
+        n_landmarks=0.1,
+        n_frequencies=64,
+        beta=1.0,
+        frequencies="per_landmark",
+        spectrum="rbf",
+        gamma="median",
+        sampling="iid",
+        random_state=None,
+    ):
+        self.landmarks = landmarks
+        self.n_landmarks = n_landmarks
+        self.n_frequencies = n_frequencies
+        self.beta = beta
+        self.frequencies = frequencies
+        self.spectrum = spectrum
+        self.gamma = gamma
+        self.sampling = sampling
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Choose the landmarks and learn their similarities.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Classes.
+
+        Returns
+        -------
+        self : object
+        """
+        self._check_parameters()
+        X, y, seed = self._choose(X, y)
+        self.prior_source_ = prior_source(self)
+        spectrum = prior_spectrum(X, self.spectrum, self.gamma, np.random.default_rng(seed))
+        n_owners = 1 if self.frequencies == "shared" else self.landmarks_.shape[0]
+        self.pool_ = FrequencyPool(
+            spectrum, n_owners * self.n_frequencies, X.shape[1], seed, self.sampling
+        )
+        self.phases_ = landmark_phases(
+            self.landmarks_, self.pool_, self.n_frequencies, shared=self.frequencies == "shared"
+        )
+        self.sums_, self.summary_ = self._sums(X, y), sample_summary(X)
+        return self._weigh()
+
+    def partial_fit(self, X, y):
+        """Add data, for the landmarks chosen at the first call.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Classes that the first call has seen.
+
+        Returns
+        -------
+        self : object
+        """
+        if not hasattr(self, "sums_"):
+            return self.fit(X, y)
+        self._check_parameters()
+        X, y = self._validate(X, y, reset=False)
+        self.target_.observe(y)
+        self.sums_ = self.sums_.merge(self._sums(X, y))
+        self.summary_ = self.summary_.merge(sample_summary(X))
+        return self._weigh()
+
+    def merge(self, other):
+        """Return a new estimator: the same as if fitted on the data of both.
+
+        Parameters
+        ----------
+        other : PBLandmarks
+            With the same given landmarks and the same ``random_state``, fitted on other data.
+
+        Returns
+        -------
+        merged : PBLandmarks
+        """
+        check_is_fitted(self)
+        check_is_fitted(other)
+        if self.pool_ != other.pool_ or not np.array_equal(self.phases_, other.phases_):
+            raise ValueError(
+                "merge needs two estimators over the same landmarks and frequencies: pass "
+                "landmarks=(points, labels), a gamma that is not computed from the data and the "
+                f"same random_state, got {self} and {other}."
+            )
+        merged = copy.copy(self)
+        merged.target_ = self.target_.merge(other.target_)
+        merged.sums_ = self.sums_.merge(other.sums_)
+        merged.summary_ = self.summary_.merge(other.summary_)
+        return merged._weigh()
+
+    def resample(self, *, beta):
+        """Return a new estimator with another temperature, without a pass over the data.
+
+        Parameters
+        ----------
+        beta : float
+
+        Returns
+        -------
+        resampled : PBLandmarks
+        """
+        check_is_fitted(self)
+        resampled = copy.copy(self).set_params(beta=beta)
+        resampled._check_parameters()
+        return resampled._weigh()
+
+    def transform(self, X):
+        """Map samples to their learned similarities to the landmarks.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        similarities : array of shape (n_samples, n_landmarks)
+        """
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        if self.frequencies == "per_landmark":
+            return landmark_similarities(X, self.pool_, self.phases_, self.posterior_)
+        waves = fourier_features(X, self.pool_[:], np.ones(self.n_frequencies))
+        weights = self.posterior_ * np.exp(1j * self.phases_)
+        return waves @ np.hstack([weights.real, weights.imag]).T.astype(X.dtype)
+
+    def similarity(self, X, landmark):
+        """Return the learned similarity of samples to one landmark.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        landmark : int
+            Its row of ``landmarks_``.
+
+        Returns
+        -------
+        similarities : array of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        weights = self.posterior_[landmark]
+        features = fourier_features(X, self._frequencies_of(landmark), weights)
+        turned = np.sqrt(weights) * np.exp(1j * self.phases_[landmark])
+        return features @ np.concatenate([turned.real, turned.imag]).astype(X.dtype)
+
+    def certificate(self, epsilon=0.05, *, of="average", bound="auto"):
+        """Return upper bounds on the losses of the landmarks' similarities.
+
+        Landmarks drawn without looking at the data cost nothing on average, and the logarithm
+        of their number each; landmarks chosen among the n samples by any other rule cost
+        ln(n / n_landmarks) on average and ln n each.
+
+        Parameters
+        ----------
+        epsilon : float, default=0.05
+            Probability, over the sample, that a bound fails.
+        of : {"average", "each"} or int, default="average"
+            The mean over the landmarks; each of them, all bounds holding together; or one
+            landmark that was named before the data were seen.
+        bound : str, default="auto"
+            "unexpected_bernstein" ("auto"), "kl", "catoni_grid", "hoeffding_grid" or
+            "hoeffding_peeling".
+
+        Returns
+        -------
+        certificate : Certificate, or list of Certificate for "each"
+        """
+        check_is_fitted(self)
+        n_landmarks = self.landmarks_.shape[0]
+        is_blind = self.landmark_indices_ is None or self.landmarks == "random"
+        # How many landmarks the choice could have fallen on.
+        universe = n_landmarks if is_blind else self.sums_.n_samples
+        options = {"waves": self._waves(), "epsilon": epsilon, "bound": bound}
+        if of == "average":
+            return landmark_certificate(self, np.arange(n_landmarks), universe, of=of, **options)
+        if of == "each":
+            return [
+                landmark_certificate(self, [row], universe, of=f"landmark {row}", **options)
+                for row in range(n_landmarks)
+            ]
+        if not isinstance(of, Integral) or not 0 <= of < n_landmarks:
+            raise ValueError(
+                f"of must be 'average', 'each' or an index below {n_landmarks}, got {of!r}."
+            )
+        price = 1 if is_blind else universe
+        return landmark_certificate(self, [of], price, of=f"landmark {of}", **options)
+
+    def _frequencies_of(self, landmark):
+        if self.frequencies == "shared":
+            return self.pool_[:]
+        start = range(self.landmarks_.shape[0])[landmark] * self.n_frequencies
+        return self.pool_[start : start + self.n_frequencies]
+
+    def _check_parameters(self):
+        check_count("n_frequencies", self.n_frequencies)
+        check_positive("beta", self.beta)
+        check_option("frequencies", self.frequencies, FREQUENCIES)
+
+    def _sums(self, X, y):
+        precision = working_precision(X.shape[0], self.pool_)
+        return alignment_sums(X, y, self.target_, self.pool_, precision=precision)
+
+    def _waves(self):
+        codes = self.target_.encode(self.landmark_labels_).toarray()
+        is_sample = np.full(len(codes), self.landmark_indices_ is not None)
+        agreement = self.target_.agreement(self.sums_.totals)
+        return landmark_waves(self.sums_, codes, agreement, self.phases_, is_sample)
+
+    def _weigh(self):
+        """Compute losses and posteriors from the sums."""
+        self.losses_ = self._waves().losses
+        inverse_temperature = self.beta * np.sqrt(self.sums_.n_samples)
+        self.posterior_ = np.array(
+            [gibbs_posterior(losses, inverse_temperature) for losses in self.losses_]
+        )
+        return self

@@ -1,0 +1,139 @@
+"""The empirical kernel map: similarities to landmarks, before anything is learned."""
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from pacfourier.core.spectra import Isotropic, Laplacian, Mixture
+from pacfourier.core.targets import target_of
+from pacfourier.estimators.base import SparseTransformer
+from pacfourier.estimators.priors import prior_spectrum
+from pacfourier.estimators.selection import select_landmarks
+
+
+class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
+    """A map with one column a landmark."""
+
+    def _choose(self, X, y):
+        """Validate a sample of classes, choose its landmarks; return the sample and a seed."""
+        X, y = self._validate(X, y, reset=True, ensure_min_samples=2)
+        self.target_ = target_of(y, "multiclass")
+        self.classes_ = self.target_.classes
+        seed = int(check_random_state(self.random_state).randint(0, 2**32, dtype=np.uint64))
+        chosen = select_landmarks(
+            self.landmarks, self.n_landmarks, X, y, np.random.default_rng([seed, 0])
+        )
+        self.target_.observe(chosen.labels)
+        self.landmarks_, self.landmark_labels_, self.landmark_indices_ = chosen
+        return X, y, seed
+
+    @property
+    def _n_features_out(self):
+        return self.landmarks_.shape[0]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+class RBFLandmarks(LandmarkMap):
+    r"""The kernel between a sample and each landmark, as features for a linear model.
+
+    :math:`x \mapsto (k(x_1 - x), \dots, k(x_{n_L} - x))`, the prior of ``PBLandmarks``; the RBF
+    kernel unless another spectrum is asked for.
+
+    Parameters
+    ----------
+    landmarks : {"kmeans", "medoids", "random", "stratified"}, tuple or callable, default="kmeans"
+        Which points: centroids of each class; the samples nearest to them; samples drawn without
+        looking at the data; samples drawn class by class; ``(points, labels)``; or a function
+        of (X, y, n_landmarks, rng) that returns indices or ``(points, labels)``.
+        Classes get equal shares; what a small class cannot fill goes to the others.
+    n_landmarks : int or float, default=0.1
+        A count, or a fraction of the samples.
+    spectrum : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
+        The kernel, by the name of its Fourier transform.
+    gamma : float or {"median", "scale", "multiscale"}, default="median"
+        Bandwidth, as in ``RFF``.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    landmarks_ : array or sparse matrix of shape (n_landmarks, n_features)
+    landmark_labels_ : array of shape (n_landmarks,)
+    landmark_indices_ : array of shape (n_landmarks,) or None
+        Rows of the sample, where the landmarks are samples.
+    spectrum_ : Spectrum
+    classes_ : array of shape (n_classes,)
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> RBFLandmarks(n_landmarks=6, random_state=0).fit_transform(X, y).shape
+    (150, 6)
+    """
+
+    def __init__(
+        self,
+        landmarks="kmeans",
+        *,
+        n_landmarks=0.1,
+        spectrum="rbf",
+        gamma="median",
+        random_state=None,
+    ):
+        self.landmarks = landmarks
+        self.n_landmarks = n_landmarks
+        self.spectrum = spectrum
+        self.gamma = gamma
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Choose the landmarks.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Classes.
+
+        Returns
+        -------
+        self : object
+        """
+        X, _, seed = self._choose(X, y)
+        rng = np.random.default_rng(seed)
+        self.spectrum_ = prior_spectrum(X, self.spectrum, self.gamma, rng)
+        return self
+
+    def transform(self, X):
+        """Map samples to their similarities to the landmarks.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        similarities : array of shape (n_samples, n_landmarks)
+        """
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        return kernel_matrix(self.spectrum_, X, self.landmarks_).astype(X.dtype, copy=False)
+
+
+def kernel_matrix(spectrum, X, Y):
+    """Return the kernel of a spectrum between the rows of X and of Y, dense or sparse."""
+    if isinstance(spectrum, Mixture):
+        parts = zip(spectrum.weights, spectrum.components, strict=True)
+        return sum(weight * kernel_matrix(component, X, Y) for weight, component in parts)
+    if isinstance(spectrum, Isotropic):
+        return spectrum.profile(euclidean_distances(X, Y, squared=True))
+    if isinstance(spectrum, Laplacian):
+        return np.exp(-spectrum.gamma * manhattan_distances(X, Y))
+    raise ValueError(f"spectrum must be isotropic, Laplacian or a mixture, got {spectrum!r}.")

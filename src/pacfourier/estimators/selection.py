@@ -1,0 +1,143 @@
+"""Which landmarks: indices, centroids or points of the user's own."""
+
+import warnings
+from numbers import Integral, Real
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import pairwise_distances_argmin
+
+SELECTIONS = ("random", "stratified", "kmeans", "medoids")
+
+
+class Landmarks(NamedTuple):
+    """Landmarks with their labels; ``indices`` are their rows of the sample, if they have any."""
+
+    points: object
+    labels: np.ndarray
+    indices: np.ndarray | None
+
+
+def select_landmarks(landmarks, n_landmarks, X, y, rng):
+    """Return the landmarks that the parameters of an estimator ask for.
+
+    Parameters
+    ----------
+    landmarks : {"random", "stratified", "kmeans", "medoids"}, (points, labels) or callable
+        A callable takes (X, y, n_landmarks, rng) and returns indices or (points, labels).
+    n_landmarks : int or float
+        A count, or a fraction of the samples. Not used for given points.
+    X, y : the sample
+    rng : numpy.random.Generator
+    """
+    if callable(landmarks):
+        chosen = landmarks(X, y, landmark_count(n_landmarks, X.shape[0]), rng)
+        return _given(chosen, X) if isinstance(chosen, tuple) else _rows(np.asarray(chosen), X, y)
+    if isinstance(landmarks, tuple):
+        return _given(landmarks, X)
+    if landmarks not in SELECTIONS:
+        raise ValueError(
+            f"landmarks must be (points, labels), a callable or one of {SELECTIONS}, "
+            f"got {landmarks!r}."
+        )
+    count = landmark_count(n_landmarks, X.shape[0])
+    if landmarks == "random":
+        return _rows(np.sort(rng.choice(X.shape[0], size=count, replace=False)), X, y)
+    return _by_class(landmarks, count, X, y, rng)
+
+
+def landmark_count(n_landmarks, n_samples):
+    """Return how many landmarks a count or a fraction means."""
+    if isinstance(n_landmarks, Integral) and not isinstance(n_landmarks, bool):
+        count = int(n_landmarks)
+    elif isinstance(n_landmarks, Real) and 0 < n_landmarks <= 1:
+        count = max(1, round(n_landmarks * n_samples))
+    else:
+        count = 0
+    if not 1 <= count <= n_samples:
+        raise ValueError(
+            "n_landmarks must be a count from 1 to the number of samples or a fraction in (0, 1], "
+            f"got {n_landmarks!r} for {n_samples} samples."
+        )
+    return count
+
+
+def equal_shares(total, capacities):
+    """Split a total into shares as equal as the capacities allow; larger classes come first.
+
+    >>> equal_shares(7, [100, 2, 100]).tolist()
+    [3, 2, 2]
+    """
+    shares = np.zeros(len(capacities), dtype=int)
+    for _ in range(total):
+        room = np.asarray(capacities) - shares
+        # The smallest share that can grow; among equals the one with the most room.
+        order = np.lexsort((-room, np.where(room > 0, shares, np.iinfo(int).max)))
+        shares[order[0]] += 1
+    return shares
+
+
+def _by_class(landmarks, count, X, y, rng):
+    classes, sizes = np.unique(y, return_counts=True)
+    points, labels, indices = [], [], []
+    for label, share in zip(classes, equal_shares(count, sizes), strict=True):
+        if share == 0:
+            continue
+        members = np.flatnonzero(y == label)
+        if landmarks == "stratified":
+            indices.append(np.sort(rng.choice(members, size=share, replace=False)))
+            continue
+        centroids = _centroids(X[members], share, rng)
+        if landmarks == "medoids":
+            indices.append(members[_nearest_rows(X[members], centroids)])
+        else:
+            points.append(centroids)
+            labels.append(np.full(share, label))
+    if indices:
+        return _rows(np.concatenate(indices), X, y)
+    return Landmarks(np.concatenate(points), np.concatenate(labels), None)
+
+
+def _centroids(X, count, rng):
+    seed = int(rng.integers(2**31))
+    with warnings.catch_warnings():
+        # Fewer distinct points than clusters: some centroids are equal, which does no harm.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        centroids = KMeans(count, n_init=1, random_state=seed).fit(X).cluster_centers_
+    return centroids.astype(X.dtype)
+
+
+def _nearest_rows(X, centroids):
+    """Return a different row for every centroid: the nearest that is left."""
+    nearest = pairwise_distances_argmin(centroids, X)
+    _, first = np.unique(nearest, return_index=True)
+    chosen = dict(zip(first.tolist(), nearest[first].tolist(), strict=True))
+    left = np.setdiff1d(np.arange(X.shape[0]), nearest)
+    for centroid in range(len(centroids)):
+        if centroid not in chosen:
+            position = pairwise_distances_argmin(centroids[[centroid]], X[left])[0]
+            chosen[centroid] = left[position]
+            left = np.delete(left, position)
+    return np.array([chosen[centroid] for centroid in range(len(centroids))])
+
+
+def _rows(indices, X, y):
+    return Landmarks(X[indices], y[indices], indices)
+
+
+def _given(landmarks, X):
+    points, labels = landmarks
+    points = points.tocsr() if sparse.issparse(points) else np.atleast_2d(np.asarray(points))
+    labels = np.asarray(labels)
+    if points.shape[1] != X.shape[1]:
+        raise ValueError(
+            f"landmarks must have {X.shape[1]} columns as X has, got {points.shape[1]}."
+        )
+    if labels.shape != (points.shape[0],):
+        raise ValueError(
+            f"landmarks must come with {points.shape[0]} labels, got shape {labels.shape}."
+        )
+    return Landmarks(points.astype(X.dtype), labels, None)
