@@ -17,3 +17,17 @@ def plain_losses(X, y, frequencies):
 def bare_product(X, frequencies, out):
     """Do one matrix product of the same shape, into memory that is already there."""
     return np.dot(X, frequencies.T, out=out)
+
+
+def plain_landmark_fit(X, y, landmark, label, frequencies, beta):
+    """Return one landmark's posterior, as one writes it first."""
+    waves = np.cos((landmark - X) @ frequencies.T)
+    agreements = np.where(y == label, 1.0, -1.0)
+    losses = (1 - np.einsum("i,im->m", agreements, waves) / len(X)) / 2
+    weights = np.exp(-beta * np.sqrt(len(X)) * (losses - losses.min()))
+    return weights / weights.sum()
+
+
+def plain_landmark_transform(X, landmark, frequencies, posterior):
+    """Map all samples to one landmark's similarity."""
+    return np.cos((landmark - X) @ frequencies.T) @ posterior

@@ -143,23 +143,23 @@ def write_features(turns, weights, cosines, sines):
 
 
 @njit(nogil=True, fastmath=True, cache=True)
-def write_similarities(turns, offsets, weights, similarities):
-    """Write ``sum_m weights_lm cos(2 pi (turn_ilm - offset_lm))`` for rows i and landmarks l.
+def add_similarities(turns, offsets, weights, starts, similarities):
+    """Add ``sum_j weights_j cos(2 pi (turn_ij - offset_j))`` for rows i and landmarks l.
 
-    Column ``l * n_frequencies + m`` of the turns belongs to frequency m of landmark l.
+    Columns ``starts[l]`` to ``starts[l + 1] - 1`` of turns, offsets and weights are landmark l's.
     """
-    n_rows = turns.shape[0]
-    n_landmarks, n_frequencies = offsets.shape
+    n_rows, n_waves = turns.shape
+    waves = np.empty(n_waves, turns.dtype)
     for i in range(n_rows):
-        for landmark in range(n_landmarks):
-            own = turns[i, landmark * n_frequencies : (landmark + 1) * n_frequencies]
-            offset, weight = offsets[landmark], weights[landmark]
-            total = weight[0] * 0
-            for m in range(n_frequencies):
-                turn = own[m] - offset[m]
-                cosine, _ = cosine_sine(turn - np.rint(turn))
-                total += weight[m] * cosine
-            similarities[i, landmark] = total
+        for j in range(n_waves):
+            turn = turns[i, j] - offsets[j]
+            cosine, _ = cosine_sine(turn - np.rint(turn))
+            waves[j] = weights[j] * cosine
+        for landmark in range(len(starts) - 1):
+            total = turns.dtype.type(0)
+            for j in range(starts[landmark], starts[landmark + 1]):
+                total += waves[j]
+            similarities[i, landmark] += total
 
 
 _PHILOX_MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))

@@ -137,21 +137,26 @@ def landmark_similarities(
     from pacfourier.core import fused
 
     n_landmarks, n_frequencies = phases.shape
-    similarities = np.empty((X.shape[0], n_landmarks), dtype=X.dtype)
+    similarities = np.zeros((X.shape[0], n_landmarks), dtype=X.dtype)
     magnitudes = largest_magnitudes(X)
     size = max(1, FREQUENCY_BLOCK // n_frequencies)
 
     def fill(start: int) -> None:
         block = slice(start, min(start + size, n_landmarks))
-        frequencies = pool[block.start * n_frequencies : block.stop * n_frequencies]
+        firsts = n_frequencies * np.arange(block.stop - block.start + 1)
+        frequencies = pool[start * n_frequencies : block.stop * n_frequencies]
+        offsets, weights = phases[block].ravel() / (2 * np.pi), posteriors[block].ravel()
         sizes = phase_sizes(frequencies, magnitudes)
-        groups = [dtype for dtype, _ in precision_groups(sizes, precision_of(X))]
-        # The whole block in the finer precision that one of its frequencies needs.
-        dtype = groups[-1]
-        offsets = (phases[block] / (2 * np.pi)).astype(dtype)
-        weights = posteriors[block].astype(dtype)
-        for rows, turns in turn_blocks(X, frequencies, dtype):
-            fused.write_similarities(turns, offsets, weights, similarities[rows, block])
+        for dtype, members in precision_groups(sizes, precision_of(X)):
+            own_offsets, own_weights = (
+                offsets[members].astype(dtype),
+                weights[members].astype(dtype),
+            )
+            starts = np.searchsorted(members, firsts)
+            for rows, turns in turn_blocks(X, frequencies[members], dtype):
+                fused.add_similarities(
+                    turns, own_offsets, own_weights, starts, similarities[rows, block]
+                )
 
     run_blocks(fill, range(0, n_landmarks, size))
     return similarities

@@ -145,7 +145,8 @@ def _n_fractions(X: Samples) -> FloatArray:
     """Count the values of each column that are not whole numbers."""
     if sparse.issparse(X):
         fractions = (X.data != np.rint(X.data)).astype(np.float64)
-        return np.bincount(X.indices, fractions, minlength=X.shape[1])
+        counts = np.bincount(X.indices, fractions, minlength=X.shape[1])
+        return np.asarray(counts, dtype=np.float64)
     return np.count_nonzero(X - np.rint(X), axis=0).astype(np.float64)
 
 

@@ -32,7 +32,7 @@ class PBLandmarks(LandmarkMap):
 
     Parameters
     ----------
-    landmarks : {"kmeans", "medoids", "random", "stratified"}, tuple or callable, default="kmeans"
+    landmarks : {"medoids", "kmeans", "random", "stratified"}, tuple or callable, default="medoids"
         Which points, as in ``RBFLandmarks``. Centroids cannot be certified; the others can.
     n_landmarks : int or float, default=0.1
         A count, or a fraction of the samples.
@@ -74,7 +74,7 @@ class PBLandmarks(LandmarkMap):
 
     def __init__(
         self,
-        landmarks="kmeans",
+        landmarks="medoids",
         *,
         n_landmarks=0.1,
         n_frequencies=64,

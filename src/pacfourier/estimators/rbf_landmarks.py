@@ -47,10 +47,11 @@ class RBFLandmarks(LandmarkMap):
 
     Parameters
     ----------
-    landmarks : {"kmeans", "medoids", "random", "stratified"}, tuple or callable, default="kmeans"
-        Which points: centroids of each class; the samples nearest to them; samples drawn without
-        looking at the data; samples drawn class by class; ``(points, labels)``; or a function
-        of (X, y, n_landmarks, rng) that returns indices or ``(points, labels)``.
+    landmarks : {"medoids", "kmeans", "random", "stratified"}, tuple or callable, default="medoids"
+        Which points: the samples nearest to the centroids of each class; the centroids
+        themselves; samples drawn without looking at the data; samples drawn class by class;
+        ``(points, labels)``; or a function of (X, y, n_landmarks, rng) that returns indices or
+        ``(points, labels)``.
         Classes get equal shares; what a small class cannot fill goes to the others.
     n_landmarks : int or float, default=0.1
         A count, or a fraction of the samples.
@@ -80,7 +81,7 @@ class RBFLandmarks(LandmarkMap):
 
     def __init__(
         self,
-        landmarks="kmeans",
+        landmarks="medoids",
         *,
         n_landmarks=0.1,
         spectrum="rbf",

@@ -1,0 +1,61 @@
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from pacfourier import PBRFF, PBLandmarks, RBFLandmarks
+from pacfourier.plots import CertificateDisplay, LossSpectrumDisplay, SimilarityDisplay
+
+mpl.use("agg")
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    mpl.pyplot.close("all")
+
+
+@pytest.fixture
+def sample(rng):
+    y = np.resize([0, 1], 60)
+    return rng.standard_normal((60, 2)) + 2 * y[:, np.newaxis], y
+
+
+def test_similarity_display_draws_what_the_estimator_says(sample):
+    X, y = sample
+    learned = PBLandmarks("random", n_landmarks=3, gamma=0.3, random_state=0).fit(X, y)
+    display = SimilarityDisplay.from_estimator(learned, X, y, landmark=1, n_grid=15)
+    points = np.column_stack([display.grid_x.ravel(), display.grid_y.ravel()])
+    np.testing.assert_allclose(display.similarity.ravel(), learned.similarity(points, 1))
+    np.testing.assert_array_equal(display.landmark, learned.landmarks_[1])
+    prior = SimilarityDisplay.from_estimator(learned, X, y, landmark=1, prior=True, n_grid=15)
+    kernel = RBFLandmarks("random", n_landmarks=3, gamma=0.3, random_state=0).fit(X, y)
+    expected = SimilarityDisplay.from_estimator(kernel, X, y, landmark=1, n_grid=15)
+    np.testing.assert_allclose(prior.similarity, expected.similarity)
+    assert len(display.ax_.collections) > 2
+
+
+def test_only_planes_are_drawn(rng):
+    X, y = rng.standard_normal((20, 3)), np.resize([0, 1], 20)
+    model = PBLandmarks("random", n_landmarks=3, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="two columns to be drawn, got 3"):
+        SimilarityDisplay.from_estimator(model, X, y)
+
+
+def test_loss_spectrum_display_shows_every_candidate(sample):
+    model = PBRFF(5, n_candidates=1500, random_state=0).fit(*sample)
+    display = LossSpectrumDisplay.from_estimator(model)
+    assert display.points_.get_offsets().shape == (1500, 2)
+    np.testing.assert_allclose(display.norms, np.linalg.norm(model.pool_[:], axis=1), rtol=1e-6)
+    assert display.ax_.get_xscale() == "log"
+
+
+def test_certificate_display_orders_the_bounds(sample):
+    model = PBRFF(5, n_candidates=300, labels="binary", random_state=0).fit(*sample)
+    names = ("kl", "hoeffding_grid", "catoni_grid")
+    ax = mpl.pyplot.subplots()[1]
+    display = CertificateDisplay.from_estimator(model, bounds=names, held_out_loss=0.3, ax=ax)
+    widths = [bar.get_width() for bar in display.bars_]
+    assert widths == sorted(widths, reverse=True)
+    assert display.values == {name: model.certificate(bound=name).value for name in names}
+    assert display.ax_ is ax
+    assert len(ax.lines) == 2
