@@ -129,7 +129,7 @@ class LossSpectrumDisplay:
         order = np.argsort(self.weights)
         share = self.weights / self.weights.max()
         self.points_ = self.ax_.scatter(
-            self.norms[order], self.losses[order], c=share[order], s=5, cmap="viridis_r"
+            self.norms[order], self.losses[order], c=share[order], s=5, cmap="Blues", vmin=-0.4
         )
         self.ax_.scatter(
             self.norms[self.kept],
@@ -141,7 +141,8 @@ class LossSpectrumDisplay:
         )
         bar = self.figure_.colorbar(self.points_, ax=self.ax_)
         bar.set_label("posterior weight / largest")
-        self.ax_.set(xscale="log", xlabel="length of the frequency", ylabel="loss")
+        bar.ax.set_ylim(0, 1)
+        self.ax_.set(xscale="log", xlabel="length of the frequency", ylabel="selection loss")
         self.ax_.legend(frameon=False)
         return self
 
@@ -193,7 +194,8 @@ class CertificateDisplay:
         self.figure_ = self.ax_.figure
         names = sorted(self.values, key=self.values.get, reverse=True)
         heights = [self.values[name] for name in names]
-        self.bars_ = self.ax_.barh([name.replace("_", " ") for name in names], heights)
+        labels = [name.replace("_", " ") for name in names]
+        self.bars_ = self.ax_.barh(labels, heights, color="#B5D3EA")
         self.ax_.bar_label(self.bars_, fmt="%.3f", padding=3)
         self.ax_.axvline(self.empirical_loss, color="black", label="empirical loss")
         if self.held_out_loss is not None:
