@@ -1,6 +1,7 @@
 import matplotlib as mpl
 import numpy as np
 import pytest
+from scipy import sparse
 
 from pacfourier import PBRFF, PBLandmarks, RBFLandmarks
 from pacfourier.plots import CertificateDisplay, LossSpectrumDisplay, SimilarityDisplay
@@ -32,6 +33,25 @@ def test_similarity_display_draws_what_the_estimator_says(sample):
     expected = SimilarityDisplay.from_estimator(kernel, X, y, landmark=1, n_grid=15)
     np.testing.assert_allclose(prior.similarity, expected.similarity)
     assert len(display.ax_.collections) > 2
+
+
+def test_displays_take_what_estimators_take(sample):
+    X, y = sample
+    model = PBLandmarks("random", n_landmarks=3, gamma=0.3, random_state=0)
+    model.fit(sparse.csr_array(X), y.astype(str))
+    display = SimilarityDisplay.from_estimator(model, X.tolist(), y.astype(str).tolist(), n_grid=9)
+    assert sum(len(item.get_offsets()) == 30 for item in display.ax_.collections) == 2
+    spectrum = LossSpectrumDisplay.from_estimator(model, landmark=2)
+    np.testing.assert_array_equal(spectrum.losses, model.losses_[2])
+    kernel = RBFLandmarks("random", n_landmarks=3, random_state=0).fit(X, y)
+    SimilarityDisplay.from_estimator(kernel, X, y, prior=True, n_grid=9)
+
+
+def test_bounds_are_shown_rounded_up():
+    display = CertificateDisplay(values={"kl": 0.53741}, empirical_loss=0.3, held_out_loss=0.9)
+    labels = [text.get_text() for text in display.plot().ax_.texts]
+    assert labels == ["0.538"]
+    assert display.ax_.get_xlim()[1] > 0.9
 
 
 def test_only_planes_are_drawn(rng):

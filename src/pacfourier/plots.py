@@ -1,10 +1,11 @@
 """Pictures of what was learned, as scikit-learn style display objects (needs matplotlib)."""
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.core.spectra import Spectrum
 from pacfourier.estimators.rbf_landmarks import kernel_matrix
+from pacfourier.pacbayes.bounds._result import rounded_up
 
 # Apart in the common kinds of colour blindness.
 CLASS_COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -48,18 +49,21 @@ class SimilarityDisplay:
         display : SimilarityDisplay
         """
         check_is_fitted(estimator)
+        X, y = np.asarray(X), np.asarray(y)
         grid_x, grid_y = plane_grid(X, n_grid)
         points = np.column_stack([grid_x.ravel(), grid_y.ravel()])
-        if prior or not hasattr(estimator, "similarity"):
-            spectrum = estimator.pool_.spectrum if prior else estimator.spectrum_
-            values = prior_similarity(spectrum, points, estimator.landmarks_[[landmark]])
+        point = estimator.landmarks_[[landmark]]
+        if hasattr(estimator, "spectrum_"):
+            values = kernel_matrix(estimator.spectrum_, points, point)
+        elif prior:
+            values = kernel_matrix(estimator.pool_.spectrum, points, point)
         else:
             values = estimator.similarity(points, landmark)
         display = cls(
             grid_x=grid_x,
             grid_y=grid_y,
             similarity=values.reshape(grid_x.shape),
-            landmark=np.asarray(estimator.landmarks_[landmark]),
+            landmark=(point.toarray() if sparse.issparse(point) else point)[0],
         )
         return display.plot(ax=ax, X=X, y=y)
 
@@ -78,7 +82,7 @@ class SimilarityDisplay:
         if X is not None:
             scatter_classes(self.ax_, X, y)
         self.ax_.plot(*self.landmark, "*", color="gold", markersize=15, markeredgecolor="black")
-        self.ax_.set(xticks=[], yticks=[])
+        self.ax_.set(xticks=[], yticks=[], aspect="equal")
         return self
 
 
@@ -99,12 +103,14 @@ class LossSpectrumDisplay:
         self.kept = kept
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None):
-        """Draw the candidates of a fitted PBRFF or OKRFF.
+    def from_estimator(cls, estimator, *, landmark=0, ax=None):
+        """Draw the candidates of a fitted PBRFF or OKRFF, or of one landmark of a PBLandmarks.
 
         Parameters
         ----------
-        estimator : PBRFF or OKRFF
+        estimator : PBRFF, OKRFF or PBLandmarks
+        landmark : int, default=0
+            Which landmark of a PBLandmarks.
         ax : matplotlib axes, default=None
 
         Returns
@@ -112,10 +118,12 @@ class LossSpectrumDisplay:
         display : LossSpectrumDisplay
         """
         check_is_fitted(estimator)
-        blocks = range(0, len(estimator.pool_), 1000)
-        norms = [np.linalg.norm(estimator.pool_[start : start + 1000], axis=1) for start in blocks]
+        if hasattr(estimator, "landmarks_"):
+            own = estimator.frequencies_of(landmark)
+            losses, weights = estimator.losses_[landmark], estimator.posterior_[landmark]
+            return cls(norms=_norms(own), losses=losses, weights=weights, kept=[]).plot(ax=ax)
         display = cls(
-            norms=np.concatenate(norms),
+            norms=_norms(estimator.pool_),
             losses=estimator.selection_losses_,
             weights=estimator.posterior_,
             kept=estimator.kept_,
@@ -131,19 +139,20 @@ class LossSpectrumDisplay:
         self.points_ = self.ax_.scatter(
             self.norms[order], self.losses[order], c=share[order], s=5, cmap="Blues", vmin=-0.4
         )
-        self.ax_.scatter(
-            self.norms[self.kept],
-            self.losses[self.kept],
-            s=45,
-            facecolors="none",
-            edgecolors="#D55E00",
-            label=f"{len(self.kept)} kept",
-        )
+        if len(self.kept):
+            self.ax_.scatter(
+                self.norms[self.kept],
+                self.losses[self.kept],
+                s=45,
+                facecolors="none",
+                edgecolors="#D55E00",
+                label=f"{len(self.kept)} kept",
+            )
+            self.ax_.legend(frameon=False)
         bar = self.figure_.colorbar(self.points_, ax=self.ax_)
         bar.set_label("posterior weight / largest")
         bar.ax.set_ylim(0, 1)
         self.ax_.set(xscale="log", xlabel="length of the frequency", ylabel="selection loss")
-        self.ax_.legend(frameon=False)
         return self
 
 
@@ -196,12 +205,13 @@ class CertificateDisplay:
         heights = [self.values[name] for name in names]
         labels = [name.replace("_", " ") for name in names]
         self.bars_ = self.ax_.barh(labels, heights, color="#B5D3EA")
-        self.ax_.bar_label(self.bars_, fmt="%.3f", padding=3)
+        self.ax_.bar_label(self.bars_, [rounded_up(height, 3) for height in heights], padding=3)
         self.ax_.axvline(self.empirical_loss, color="black", label="empirical loss")
         if self.held_out_loss is not None:
             label = "held-out loss"
             self.ax_.axvline(self.held_out_loss, color="#D55E00", linestyle="--", label=label)
-        self.ax_.set(xlabel="alignment loss", xlim=(0, 1.15 * max(heights)))
+        farthest = max([*heights, self.empirical_loss, self.held_out_loss or 0.0])
+        self.ax_.set(xlabel="alignment loss", xlim=(0, 1.15 * farthest))
         self.ax_.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
         return self
 
@@ -217,17 +227,19 @@ def plane_grid(X, n_grid):
     )
 
 
-def prior_similarity(spectrum: Spectrum, points, landmark):
-    """Return the kernel between points and one landmark."""
-    return kernel_matrix(spectrum, points, landmark)[:, 0]
-
-
 def scatter_classes(ax, X, y):
     """Draw samples, a colour a class."""
     for index, label in enumerate(np.unique(y)):
         colour = CLASS_COLOURS[index % len(CLASS_COLOURS)]
         members = y == label
         ax.scatter(*X[members].T, s=9, color=colour, edgecolors="white", linewidths=0.3)
+
+
+def _norms(frequencies):
+    """Return the lengths of frequencies, block by block."""
+    starts = range(0, len(frequencies), 1000)
+    blocks = [np.linalg.norm(frequencies[start : start + 1000], axis=1) for start in starts]
+    return np.concatenate(blocks)
 
 
 def _axes(ax):

@@ -47,6 +47,12 @@ def test_seeds_give_other_frequencies():
             assert not np.isclose(first, second).any(axis=1).all()
 
 
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_no_frequency_comes_twice(sampling):
+    pool = FrequencyPool(RBF(0.5), 4 * UNIT, 3, 11, sampling)
+    assert len(np.unique(np.abs(pool[:]), axis=0)) == len(pool)
+
+
 def test_philox_known_answers():
     """The published vectors of Philox4x32-10 (Random123 distribution)."""
     zeros, ones = np.uint32(0), np.uint32(0xFFFFFFFF)

@@ -15,16 +15,13 @@ def frequencies_of(model, landmark):
 
 
 def double_loop(model, X, y):
-    """The losses of landmarks, sample by sample, from the definition."""
+    """The losses of landmarks, sample by sample; a landmark that is a sample leaves itself out."""
     losses = np.zeros_like(model.losses_)
     points = model.landmarks_.toarray() if sparse.issparse(model.landmarks_) else model.landmarks_
     for row, (point, label) in enumerate(zip(points, model.landmark_labels_, strict=True)):
         omegas = frequencies_of(model, row).astype(float)
-        others = [
-            j
-            for j in range(len(X))
-            if model.landmark_indices_ is None or j != model.landmark_indices_[row]
-        ]
+        own = np.flatnonzero((point == X).all(axis=1))[:1]
+        others = [j for j in range(len(X)) if j not in own]
         for j in others:
             agreement = 1 if y[j] == label else -1
             losses[row] += (1 - agreement * np.cos(omegas @ (point - X[j]))) / 2 / len(others)
@@ -75,6 +72,24 @@ def test_second_moments_equal_the_double_loop(sample):
         waves = np.cos(np.delete(X[index] - X, index, axis=0) @ frequencies_of(model, row).T)
         expected = np.mean(waves**2, axis=0) / 4
         np.testing.assert_allclose(model._waves().second_moments[row], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("frequencies", ["per_landmark", "shared"])
+def test_given_points_that_are_samples_leave_themselves_out(frequencies, sample):
+    X, y = sample
+    given = (np.vstack([X[:3], X[:1] + 0.1]), y[[0, 1, 2, 0]])
+    model = PBLandmarks(given, frequencies=frequencies, random_state=0).fit(X, y)
+    assert model.is_sample_.tolist() == [True, True, True, False]
+    np.testing.assert_allclose(model.losses_, double_loop(model, X, y), atol=1e-10)
+
+
+def test_large_phases_of_landmarks_cost_no_digits(rng):
+    """A row of the map must not depend on the other rows of its batch."""
+    X = np.column_stack([rng.standard_normal(300), rng.uniform(0, 1e6, 300)]).astype(np.float32)
+    X[:20, 1] = np.linspace(0, 50, 20)
+    y = np.resize([0, 1], 300)
+    model = PBLandmarks("random", n_landmarks=6, gamma=1e-3, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.transform(X)[:20], model.transform(X[:20]), atol=1e-4)
 
 
 @pytest.mark.parametrize("frequencies", ["per_landmark", "shared"])

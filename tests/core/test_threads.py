@@ -3,7 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from pacfourier.core.threads import run_blocks
+from pacfourier.core.threads import _BLAS, run_blocks
 
 
 def blas_threads():
@@ -17,6 +17,18 @@ def test_blas_is_held_to_one_thread_inside_and_released_after():
         before = blas_threads()
         run_blocks(lambda block: seen.append((block, max(blas_threads()))), range(5))
         assert sorted(seen) == [(block, 1) for block in range(5)]
+        assert blas_threads() == before
+
+
+def test_the_last_to_leave_lifts_the_limit():
+    """Contexts that overlap without being nested, as those of two threads do."""
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        first, second = _BLAS.hold(), _BLAS.hold()
+        assert first.__enter__() == second.__enter__() == max(before)
+        first.__exit__(None, None, None)
+        assert max(blas_threads()) == 1
+        second.__exit__(None, None, None)
         assert blas_threads() == before
 
 

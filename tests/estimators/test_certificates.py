@@ -99,6 +99,9 @@ def test_the_whole_posterior_can_be_certified(sample):
         model.certificate(bound="localised")
     model.set_params(beta=0.001)
     assert model.certificate(of="posterior", bound="localised").value == localised.value
+    by_data = fitted(sample, beta="ess", balance=False).set_params(beta=1.0)
+    with pytest.raises(ValueError, match="localised"):
+        by_data.certificate(of="posterior", bound="localised")
 
 
 def test_auto_is_the_better_of_two_at_half_epsilon(sample):
@@ -332,6 +335,11 @@ def test_single_precision_is_paid_for(name, data_folder):
     assert double.sums_.rounding.max() == 0.0
     certificate = single.certificate()
     assert certificate.rounding < 1e-3
+    exact_amplitudes, exact_harmonics = signed_waves(double.sums_)
+    amplitudes, harmonics = signed_waves(single.sums_)
+    is_single = single.sums_.rounding > 0
+    assert (amplitudes[is_single] <= exact_amplitudes[is_single]).all()
+    assert (harmonics >= exact_harmonics - 1e-9).all()
     # The same posterior, with and without rounding: never below.
     double.kept_, double.frequency_weights_ = single.kept_, single.frequency_weights_
     for bound in ("first_order", "unexpected_bernstein", "kl", "norm"):

@@ -119,9 +119,39 @@ def test_partial_fit_keeps_the_landmarks_of_the_first_batch(sample):
     later = clone(model).partial_fit(X[:60], y[:60]).partial_fit(X[60:], y[60:])
     np.testing.assert_array_equal(later.landmarks_, model.landmarks_)
     given = PBLandmarks((model.landmarks_, model.landmark_labels_), gamma=0.3, random_state=0)
-    # The self pair, left out above, counts here as a loss of zero among 120.
-    expected = given.fit(X, y).losses_ * 120 / 119
-    np.testing.assert_allclose(later.losses_, expected, atol=1e-12)
+    np.testing.assert_allclose(later.losses_, given.fit(X, y).losses_, atol=1e-12)
+
+
+def test_merge_does_not_depend_on_its_order(sample):
+    """Landmarks chosen on one shard, given to the other: the way of a cluster."""
+    X, y = sample
+    first = PBLandmarks("random", n_landmarks=4, gamma=0.3, random_state=0).fit(X[:60], y[:60])
+    given = (first.landmarks_, first.landmark_labels_)
+    second = PBLandmarks(given, gamma=0.3, random_state=0).fit(X[60:], y[60:])
+    for merged in (first.merge(second), second.merge(first)):
+        streamed = clone(first).partial_fit(X[:60], y[:60]).partial_fit(X[60:], y[60:])
+        np.testing.assert_allclose(merged.losses_, streamed.losses_, atol=1e-12)
+        assert merged.certificate().value == pytest.approx(streamed.certificate().value)
+
+
+def test_certificates_keep_what_was_fitted(sample):
+    X, y = sample
+    medoids = PBLandmarks("medoids", n_landmarks=4, gamma=0.3, random_state=0).fit(X, y)
+    before, features = medoids.certificate().value, medoids.transform(X)
+    medoids.set_params(landmarks="random", frequencies="shared", n_frequencies=5)
+    assert medoids.certificate().value == before
+    np.testing.assert_array_equal(medoids.transform(X), features)
+
+
+def test_samples_given_as_points_are_priced_as_samples(sample):
+    X, y = sample
+    rows = [3, 50, 77]
+    given = PBLandmarks((X[rows], y[rows]), gamma=0.3, random_state=0).fit(X, y)
+    chosen = PBLandmarks(lambda *_: rows, gamma=0.3, random_state=0).fit(X, y)
+    assert given.certificate().value == pytest.approx(chosen.certificate().value)
+    mixed = PBLandmarks((np.vstack([X[:2], X[:1] + 1]), y[[0, 1, 0]]), gamma=0.3).fit(X, y)
+    with pytest.raises(ValueError, match="points were made from the sample"):
+        _ = mixed.certificate().value
 
 
 def test_merge_needs_the_same_landmarks(sample):
@@ -275,6 +305,17 @@ BAD = {
     "unknown label": (lambda e, X, y: e((X[:2], [0, 9])).fit(X, y), "known classes .* got \\[9\\]"),
     "one class": (lambda e, X, y: e().fit(X, 0 * y), "at least two classes"),
     "not a number": (lambda e, X, y: e().fit(np.where(X > 0, np.nan, X), y), "NaN"),
+    "numbers": (lambda e, X, y: e().fit(X, y + 0.5 * X[:, 0]), "Unknown label type"),
+    "no array": (lambda e, X, y: e(X[:3]).fit(X, y), "landmarks must be"),
+    "three items": (lambda e, X, y: e((X[:2], y[:2], 0)).fit(X, y), "got 3 items"),
+    "points without values": (
+        lambda e, X, y: e((np.full((2, 3), np.nan), y[:2])).fit(X, y),
+        "landmarks contains NaN",
+    ),
+    "a row twice": (lambda e, X, y: e(lambda *_: [1, 1]).fit(X, y), "one of them twice"),
+    "a row too many": (lambda e, X, y: e(lambda *_: [120]).fit(X, y), "indices of rows"),
+    "a mask": (lambda e, X, y: e(lambda *_: y > 0).fit(X, y), "indices of rows"),
+    "a truth": (lambda e, X, y: e(n_landmarks=True).fit(X, y), "n_landmarks must be a count"),
     "bad gamma": (lambda e, X, y: e(gamma=-1.0).fit(X, y), "gamma must be positive"),
 }
 
@@ -309,6 +350,16 @@ def test_bad_questions_to_a_fitted_map_are_refused(sample):
         model.certificate(bound="first_order")
     with pytest.raises(ValueError, match="known classes"):
         model.partial_fit(X, y + 1)
+    other = PBLandmarks((model.landmarks_, [0, 1, 1, 1]), gamma=0.3, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="same landmarks and frequencies"):
+        model.merge(other)
+
+
+def test_a_first_batch_may_miss_a_class(sample):
+    X, y = sample
+    model = PBLandmarks("random", n_landmarks=4, gamma=0.3, random_state=0)
+    model.partial_fit(X[y < 2], y[y < 2], classes=[0, 1, 2]).partial_fit(X[y == 2], y[y == 2])
+    assert model.sums_.totals.tolist() == [20, 40, 60]
 
 
 def test_iris_is_separated_by_a_few_learned_similarities():

@@ -123,7 +123,7 @@ def standard_normals(seed: int, indices: IntArray, n_features: int) -> NDArray[n
 
 
 def orthogonal_normals(normals: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Make groups of at most ``n_features`` rows orthogonal; each row alone stays N(0, I).
+    """Make groups of at most ``n_features`` rows orthogonal; each alone stays N(0, I) up to sign.
 
     The rows of a Gaussian matrix, orthonormalised, are a uniform random frame; independent
     chi lengths give back the Gaussian law.
@@ -136,8 +136,6 @@ def orthogonal_normals(normals: FloatArray, rng: np.random.Generator) -> FloatAr
     groups = np.zeros((n_groups * size, n_features))
     groups[:n_rows] = normals
     stack = groups.reshape(n_groups, size, n_features).transpose(0, 2, 1)
-    bases, triangles = np.linalg.qr(stack)
-    # QR fixes the signs of its basis; the triangle's own give them back their randomness.
-    signs = np.sign(np.diagonal(triangles, axis1=1, axis2=2))
-    frames = (bases * signs[:, np.newaxis, :]).transpose(0, 2, 1)
-    return lengths * frames.reshape(-1, n_features)[:n_rows]
+    bases, _ = np.linalg.qr(stack)
+    # QR chooses the signs; cosines of a frequency and of its negative are the same.
+    return lengths * bases.transpose(0, 2, 1).reshape(-1, n_features)[:n_rows]

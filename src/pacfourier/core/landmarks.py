@@ -23,6 +23,7 @@ from pacfourier.core.arrays import ComplexArray, FloatArray, Samples
 from pacfourier.core.frequencies import FrequencyPool
 from pacfourier.core.phases import (
     FREQUENCY_BLOCK,
+    LARGEST_BLOCK,
     largest_magnitudes,
     phase_sizes,
     precision_groups,
@@ -77,13 +78,18 @@ def landmark_phases(
     if shared:
         phases[:] = landmarks @ pool[:].T.astype(np.float64)
         return phases
-    size = max(1, FREQUENCY_BLOCK // n_frequencies)
+    size = landmarks_a_block(n_frequencies, n_features)
     for start in range(0, n_landmarks, size):
         block = _dense(landmarks[start : start + size]).astype(np.float64)
         rows = slice(start * n_frequencies, (start + len(block)) * n_frequencies)
         own = pool[rows].reshape(len(block), n_frequencies, n_features)
         phases[start : start + size] = np.einsum("lmk,lk->lm", own, block, optimize=True)
     return phases
+
+
+def landmarks_a_block(n_frequencies: int, n_features: int) -> int:
+    """Return how many landmarks, with their frequencies, make a block of bounded memory."""
+    return max(1, min(FREQUENCY_BLOCK, LARGEST_BLOCK // n_features) // n_frequencies)
 
 
 def landmark_waves(
@@ -139,13 +145,15 @@ def landmark_similarities(
     n_landmarks, n_frequencies = phases.shape
     similarities = np.zeros((X.shape[0], n_landmarks), dtype=X.dtype)
     magnitudes = largest_magnitudes(X)
-    size = max(1, FREQUENCY_BLOCK // n_frequencies)
+    size = landmarks_a_block(n_frequencies, X.shape[1])
 
     def fill(start: int) -> None:
         block = slice(start, min(start + size, n_landmarks))
         firsts = n_frequencies * np.arange(block.stop - block.start + 1)
         frequencies = pool[start * n_frequencies : block.stop * n_frequencies]
         offsets, weights = phases[block].ravel() / (2 * np.pi), posteriors[block].ravel()
+        # Whole turns do not count, but would cost single precision its digits.
+        offsets -= np.rint(offsets)
         sizes = phase_sizes(frequencies, magnitudes)
         for dtype, members in precision_groups(sizes, precision_of(X)):
             own_offsets, own_weights = (

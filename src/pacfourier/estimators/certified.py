@@ -4,6 +4,7 @@ from numbers import Real
 
 import numpy as np
 
+from pacfourier.core.summary import row_fingerprints
 from pacfourier.core.targets import ClassTarget, ContinuousTarget
 from pacfourier.pacbayes.certificate import Assumption, Certificate
 from pacfourier.pacbayes.divergences import kl_divergence
@@ -53,8 +54,9 @@ def signed_waves(sums):
     direction = np.divide(mean, lengths, where=lengths > 0, out=np.ones_like(mean))
     harmonics = (sums.harmonics / sums.n_samples * direction.conj() ** 2).real
     amplitudes = np.clip(lengths - sums.rounding, 0, 1)
-    least = 2 * amplitudes**2 - 1
-    return amplitudes, np.clip(harmonics + 4 * sums.rounding, least, 1)
+    # The harmonic itself, and the direction it is turned by, which a short mean hardly fixes.
+    slack = 2 * sums.rounding * (1 + 2 / np.maximum(lengths, np.finfo(float).tiny))
+    return amplitudes, np.clip(harmonics + slack, 2 * amplitudes**2 - 1, 1)
 
 
 def certificate_of(estimator, posterior, evidence, *, sums, target, summary, epsilon, bound, of):
@@ -162,7 +164,7 @@ def landmark_certificate(model, rows, universe, *, waves, epsilon, bound, of):
     loss = float(np.mean(np.sum(posteriors * waves.losses[rows], axis=1)))
     moment = float(np.mean(np.sum(posteriors * waves.second_moments[rows], axis=1)))
     # The landmark's own phases are exact: one factor is rounded, not two.
-    rounding = float(np.mean(posteriors * waves.rounding[rows]) * model.n_frequencies)
+    rounding = float(np.mean(np.sum(posteriors * waves.rounding[rows], axis=1)))
     name = "unexpected_bernstein" if bound == "auto" else bound
     details = landmark_bound(
         name,
@@ -170,7 +172,7 @@ def landmark_certificate(model, rows, universe, *, waves, epsilon, bound, of):
         divergence=divergence,
         second_moment=min(moment + rounding, 0.25),
         n_others=int(waves.n_others[rows].min()),
-        n_hypotheses=model.n_frequencies,
+        n_hypotheses=posteriors.shape[1],
         epsilon=epsilon,
     )
     assumptions = (
@@ -196,12 +198,14 @@ def landmark_certificate(model, rows, universe, *, waves, epsilon, bound, of):
 
 
 def _landmark_assumption(model):
-    if isinstance(model.landmarks, tuple):
-        reason = "the given points do not come from this sample."
-        return Assumption("landmarks", "declared", reason)
-    if model.landmark_indices_ is None:
-        reason = "points were made from the sample: use landmarks='medoids' or 'random'."
-        return Assumption("landmarks", "violated", reason)
-    if model.landmarks == "random":
-        return Assumption("landmarks", "holds", "samples drawn without looking at the data.")
-    return Assumption("landmarks", "holds", "samples chosen by any rule; the choice is paid for.")
+    points = row_fingerprints(model.landmarks_)
+    are_samples = model.is_sample_.all() and len(np.unique(points)) == len(points)
+    if model.landmark_source_ == "random":
+        reason = "drawn without looking at the data, if number and seed were not searched."
+        return Assumption("landmarks", "holds", reason)
+    if are_samples:
+        return Assumption("landmarks", "holds", "samples, chosen by any rule: it is paid for.")
+    if model.landmark_source_ == "given" and not model.is_sample_.any():
+        return Assumption("landmarks", "declared", "the points do not come from this sample.")
+    reason = "points were made from the sample: use landmarks='medoids' or 'random'."
+    return Assumption("landmarks", "violated", reason)

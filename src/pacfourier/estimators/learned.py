@@ -163,7 +163,7 @@ class LearnedFourierMap(FourierMap, ABC):
         if of == "deployed":
             posterior = self._deployed_posterior()
             # The kept frequencies are no Gibbs posterior.
-            constants.pop("inverse_temperature", None)
+            constants["inverse_temperature"] = None
         return certificate_of(
             self,
             posterior,

@@ -10,7 +10,7 @@ from pacfourier.core.alignment import alignment_sums
 from pacfourier.core.features import fourier_features
 from pacfourier.core.frequencies import FrequencyPool
 from pacfourier.core.landmarks import landmark_phases, landmark_similarities, landmark_waves
-from pacfourier.core.summary import sample_summary
+from pacfourier.core.summary import row_fingerprints, sample_summary
 from pacfourier.estimators.certified import landmark_certificate
 from pacfourier.estimators.learned import working_precision
 from pacfourier.estimators.parameters import check_count, check_option, check_positive
@@ -33,7 +33,8 @@ class PBLandmarks(LandmarkMap):
     Parameters
     ----------
     landmarks : {"medoids", "kmeans", "random", "stratified"}, tuple or callable, default="medoids"
-        Which points, as in ``RBFLandmarks``. Centroids cannot be certified; the others can.
+        Which points, as in ``RBFLandmarks``. Centroids cannot be certified; samples can, and
+        given points that come from elsewhere.
     n_landmarks : int or float, default=0.1
         A count, or a fraction of the samples.
     n_frequencies : int, default=64
@@ -58,8 +59,12 @@ class PBLandmarks(LandmarkMap):
     losses_, posterior_ : arrays of shape (n_landmarks, n_frequencies)
     pool_ : FrequencyPool
         Landmark l owns rows l D to l D + D - 1, unless the frequencies are shared.
+    phases_ : array of shape (n_landmarks, n_frequencies)
+        The phase of every landmark at its frequencies.
     sums_ : AlignmentSums
         What was learned of the data; additive.
+    is_sample_ : array of shape (n_landmarks,)
+        Whether the landmark is one of the samples seen.
     classes_ : array of shape (n_classes,)
     n_features_in_ : int
 
@@ -108,8 +113,11 @@ class PBLandmarks(LandmarkMap):
         -------
         self : object
         """
+        return self._begin(X, y)
+
+    def _begin(self, X, y, classes=None):
         self._check_parameters()
-        X, y, seed = self._choose(X, y)
+        X, y, seed = self._choose(X, y, classes)
         self.prior_source_ = prior_source(self)
         spectrum = prior_spectrum(X, self.spectrum, self.gamma, np.random.default_rng(seed))
         n_owners = 1 if self.frequencies == "shared" else self.landmarks_.shape[0]
@@ -120,28 +128,32 @@ class PBLandmarks(LandmarkMap):
             self.landmarks_, self.pool_, self.n_frequencies, shared=self.frequencies == "shared"
         )
         self.sums_, self.summary_ = self._sums(X, y), sample_summary(X)
+        self.is_sample_ = self._are_rows_of(X)
         return self._weigh()
 
-    def partial_fit(self, X, y):
+    def partial_fit(self, X, y, classes=None):
         """Add data, for the landmarks chosen at the first call.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Classes that the first call has seen.
+        classes : array-like of shape (n_classes,), default=None
+            Every class that may come; read at the first call. None means those of the first
+            batch.
 
         Returns
         -------
         self : object
         """
         if not hasattr(self, "sums_"):
-            return self.fit(X, y)
+            return self._begin(X, y, classes)
         self._check_parameters()
         X, y = self._validate(X, y, reset=False)
         self.target_.observe(y)
         self.sums_ = self.sums_.merge(self._sums(X, y))
         self.summary_ = self.summary_.merge(sample_summary(X))
+        self.is_sample_ = self.is_sample_ | self._are_rows_of(X)
         return self._weigh()
 
     def merge(self, other):
@@ -158,7 +170,9 @@ class PBLandmarks(LandmarkMap):
         """
         check_is_fitted(self)
         check_is_fitted(other)
-        if self.pool_ != other.pool_ or not np.array_equal(self.phases_, other.phases_):
+        is_same = type(other) is type(self) and self.pool_ == other.pool_
+        is_same = is_same and np.array_equal(self.phases_, other.phases_)
+        if not is_same or not np.array_equal(self.landmark_labels_, other.landmark_labels_):
             raise ValueError(
                 "merge needs two estimators over the same landmarks and frequencies: pass "
                 "landmarks=(points, labels), a gamma that is not computed from the data and the "
@@ -168,6 +182,11 @@ class PBLandmarks(LandmarkMap):
         merged.target_ = self.target_.merge(other.target_)
         merged.sums_ = self.sums_.merge(other.sums_)
         merged.summary_ = self.summary_.merge(other.summary_)
+        merged.is_sample_ = self.is_sample_ | other.is_sample_
+        # Points chosen in one sample and given to the other are points chosen in a sample.
+        chooser = self if self.landmark_source_ != "given" else other
+        merged.landmark_source_ = chooser.landmark_source_
+        merged.landmark_indices_ = None
         return merged._weigh()
 
     def resample(self, *, beta):
@@ -199,9 +218,9 @@ class PBLandmarks(LandmarkMap):
         """
         check_is_fitted(self)
         X = self._validate(X, reset=False)
-        if self.frequencies == "per_landmark":
+        if not self._is_shared():
             return landmark_similarities(X, self.pool_, self.phases_, self.posterior_)
-        waves = fourier_features(X, self.pool_[:], np.ones(self.n_frequencies))
+        waves = fourier_features(X, self.pool_[:], np.ones(len(self.pool_)))
         weights = self.posterior_ * np.exp(1j * self.phases_)
         return waves @ np.hstack([weights.real, weights.imag]).T.astype(X.dtype)
 
@@ -221,7 +240,7 @@ class PBLandmarks(LandmarkMap):
         check_is_fitted(self)
         X = self._validate(X, reset=False)
         weights = self.posterior_[landmark]
-        features = fourier_features(X, self._frequencies_of(landmark), weights)
+        features = fourier_features(X, self.frequencies_of(landmark), weights)
         turned = np.sqrt(weights) * np.exp(1j * self.phases_[landmark])
         return features @ np.concatenate([turned.real, turned.imag]).astype(X.dtype)
 
@@ -230,7 +249,8 @@ class PBLandmarks(LandmarkMap):
 
         Landmarks drawn without looking at the data cost nothing on average, and the logarithm
         of their number each; landmarks chosen among the n samples by any other rule cost
-        ln(n / n_landmarks) on average and ln n each.
+        ln(n / n_landmarks) on average and ln n each. The prior must not come from the sample:
+        a gamma that is a number, or "multiscale"; the value of the default "median" is refused.
 
         Parameters
         ----------
@@ -246,10 +266,11 @@ class PBLandmarks(LandmarkMap):
         Returns
         -------
         certificate : Certificate, or list of Certificate for "each"
+            Its ``value`` is refused, with the repair, where an assumption is violated.
         """
         check_is_fitted(self)
         n_landmarks = self.landmarks_.shape[0]
-        is_blind = self.landmark_indices_ is None or self.landmarks == "random"
+        is_blind = self.landmark_source_ == "random" or not self.is_sample_.any()
         # How many landmarks the choice could have fallen on.
         universe = n_landmarks if is_blind else self.sums_.n_samples
         options = {"waves": self._waves(), "epsilon": epsilon, "bound": bound}
@@ -260,18 +281,36 @@ class PBLandmarks(LandmarkMap):
                 landmark_certificate(self, [row], universe, of=f"landmark {row}", **options)
                 for row in range(n_landmarks)
             ]
-        if not isinstance(of, Integral) or not 0 <= of < n_landmarks:
+        if isinstance(of, bool) or not isinstance(of, Integral) or not 0 <= of < n_landmarks:
             raise ValueError(
                 f"of must be 'average', 'each' or an index below {n_landmarks}, got {of!r}."
             )
         price = 1 if is_blind else universe
         return landmark_certificate(self, [of], price, of=f"landmark {of}", **options)
 
-    def _frequencies_of(self, landmark):
-        if self.frequencies == "shared":
+    def _is_shared(self):
+        n_landmarks, n_frequencies = self.phases_.shape
+        return len(self.pool_) == n_frequencies and n_landmarks > 1
+
+    def frequencies_of(self, landmark):
+        """Return the frequencies of one landmark.
+
+        Parameters
+        ----------
+        landmark : int
+
+        Returns
+        -------
+        frequencies : array of shape (n_frequencies, n_features)
+        """
+        if self._is_shared():
             return self.pool_[:]
-        start = range(self.landmarks_.shape[0])[landmark] * self.n_frequencies
-        return self.pool_[start : start + self.n_frequencies]
+        n_landmarks, n_frequencies = self.phases_.shape
+        start = range(n_landmarks)[landmark] * n_frequencies
+        return self.pool_[start : start + n_frequencies]
+
+    def _are_rows_of(self, X):
+        return np.isin(row_fingerprints(self.landmarks_), row_fingerprints(X))
 
     def _check_parameters(self):
         check_count("n_frequencies", self.n_frequencies)
@@ -284,9 +323,8 @@ class PBLandmarks(LandmarkMap):
 
     def _waves(self):
         codes = self.target_.encode(self.landmark_labels_).toarray()
-        is_sample = np.full(len(codes), self.landmark_indices_ is not None)
         agreement = self.target_.agreement(self.sums_.totals)
-        return landmark_waves(self.sums_, codes, agreement, self.phases_, is_sample)
+        return landmark_waves(self.sums_, codes, agreement, self.phases_, self.is_sample_)
 
     def _weigh(self):
         """Compute losses and posteriors from the sums."""

@@ -137,6 +137,9 @@ class PBRFF(LearnedFourierMap):
 
     def _posterior(self):
         self.inverse_temperature_ = self._inverse_temperature()
+        # Fixed in advance, on the losses themselves: what a localised bound asks for.
+        is_fixed = not isinstance(self.beta, str) and self.selection_losses_ is self.losses_
+        self.localised_temperature_ = self.inverse_temperature_ if is_fixed else None
         return gibbs_posterior(self.selection_losses_, self.inverse_temperature_)
 
     def _inverse_temperature(self):
@@ -148,7 +151,4 @@ class PBRFF(LearnedFourierMap):
         return self.beta * np.sqrt(self.sums_.effective_samples)
 
     def _bound_constants(self):
-        is_gibbs_of_losses = self.selection_losses_ is self.losses_
-        if is_gibbs_of_losses and not isinstance(self.beta, str):
-            return {"inverse_temperature": self.inverse_temperature_}
-        return {}
+        return {"inverse_temperature": self.localised_temperature_}

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.core.spectra import Isotropic, Laplacian, Mixture
@@ -16,10 +17,11 @@ from pacfourier.estimators.selection import select_landmarks
 class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
     """A map with one column a landmark."""
 
-    def _choose(self, X, y):
+    def _choose(self, X, y, classes=None):
         """Validate a sample of classes, choose its landmarks; return the sample and a seed."""
         X, y = self._validate(X, y, reset=True, ensure_min_samples=2)
-        self.target_ = target_of(y, "multiclass")
+        check_classification_targets(y)
+        self.target_ = target_of(y, "multiclass", classes)
         self.classes_ = self.target_.classes
         seed = int(check_random_state(self.random_state).randint(0, 2**32, dtype=np.uint64))
         chosen = select_landmarks(
@@ -27,6 +29,9 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
         )
         self.target_.observe(chosen.labels)
         self.landmarks_, self.landmark_labels_, self.landmark_indices_ = chosen
+        self.landmark_source_ = self.landmarks if isinstance(self.landmarks, str) else "given"
+        if callable(self.landmarks):
+            self.landmark_source_ = "function"
         return X, y, seed
 
     @property

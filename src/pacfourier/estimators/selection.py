@@ -5,10 +5,10 @@ from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils import check_array
 
 SELECTIONS = ("random", "stratified", "kmeans", "medoids")
 
@@ -35,10 +35,10 @@ def select_landmarks(landmarks, n_landmarks, X, y, rng):
     """
     if callable(landmarks):
         chosen = landmarks(X, y, landmark_count(n_landmarks, X.shape[0]), rng)
-        return _given(chosen, X) if isinstance(chosen, tuple) else _rows(np.asarray(chosen), X, y)
+        return _given(chosen, X) if isinstance(chosen, tuple) else _rows(_checked(chosen, X), X, y)
     if isinstance(landmarks, tuple):
         return _given(landmarks, X)
-    if landmarks not in SELECTIONS:
+    if not isinstance(landmarks, str) or landmarks not in SELECTIONS:
         raise ValueError(
             f"landmarks must be (points, labels), a callable or one of {SELECTIONS}, "
             f"got {landmarks!r}."
@@ -51,7 +51,9 @@ def select_landmarks(landmarks, n_landmarks, X, y, rng):
 
 def landmark_count(n_landmarks, n_samples):
     """Return how many landmarks a count or a fraction means."""
-    if isinstance(n_landmarks, Integral) and not isinstance(n_landmarks, bool):
+    if isinstance(n_landmarks, bool):
+        count = 0
+    elif isinstance(n_landmarks, Integral):
         count = int(n_landmarks)
     elif isinstance(n_landmarks, Real) and 0 < n_landmarks <= 1:
         count = max(1, round(n_landmarks * n_samples))
@@ -128,10 +130,24 @@ def _rows(indices, X, y):
     return Landmarks(X[indices], y[indices], indices)
 
 
+def _checked(indices, X):
+    """Return the indices that a callable gave, if they are different rows."""
+    indices = np.asarray(indices)
+    is_rows = indices.ndim == 1 and indices.size > 0 and indices.dtype.kind in "iu"
+    if not is_rows or indices.min() < 0 or indices.max() >= X.shape[0]:
+        raise ValueError(
+            f"landmarks must return (points, labels) or indices of rows, got {indices!r}."
+        )
+    if len(np.unique(indices)) < len(indices):
+        raise ValueError("landmarks must return different rows, got one of them twice.")
+    return indices
+
+
 def _given(landmarks, X):
-    points, labels = landmarks
-    points = points.tocsr() if sparse.issparse(points) else np.atleast_2d(np.asarray(points))
-    labels = np.asarray(labels)
+    if len(landmarks) != 2:
+        raise ValueError(f"landmarks must be (points, labels), got {len(landmarks)} items.")
+    points = check_array(landmarks[0], accept_sparse="csr", dtype=X.dtype, input_name="landmarks")
+    labels = np.asarray(landmarks[1])
     if points.shape[1] != X.shape[1]:
         raise ValueError(
             f"landmarks must have {X.shape[1]} columns as X has, got {points.shape[1]}."
@@ -140,4 +156,4 @@ def _given(landmarks, X):
         raise ValueError(
             f"landmarks must come with {points.shape[0]} labels, got shape {labels.shape}."
         )
-    return Landmarks(points.astype(X.dtype), labels, None)
+    return Landmarks(points, labels, None)
