@@ -1,8 +1,9 @@
 """Few learned frequencies against many random ones.
 
 Test error of a linear model on small maps of equal width: Fourier features learned from labels
-(PBRFF, OKRFF), random ones (RFF, scikit-learn's RBFSampler) and Nystroem landmarks. Default
-parameters everywhere; the RBF SVC is the kernel machine that they replace.
+(PBRFF, OKRFF) and random ones (RFF, scikit-learn's RBFSampler), learned similarities to landmarks
+(PBLandmarks) and kernel values at landmarks (Nystroem). Our maps have their default parameters,
+scikit-learn's the bandwidth of its SVC, which is the kernel machine that they replace.
 """
 
 import time
@@ -17,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from pacfourier import OKRFF, PBRFF, RFF
+from pacfourier import OKRFF, PBRFF, RFF, PBLandmarks
 
 DATASETS = {"breast cancer": load_breast_cancer, "digits": load_digits}
 N_FREQUENCIES = (2, 5, 10, 20, 50)
@@ -26,6 +27,7 @@ N_SPLITS = 5
 STYLES = {
     "PBRFF": ("#0072B2", "o", "-"),
     "OKRFF": ("#D55E00", "s", "-."),
+    "PBLandmarks": ("#CC79A7", "P", "-"),
     "RFF": ("#777777", "^", "--"),
     "RBFSampler": ("#BBBBBB", "v", "--"),
     "Nystroem": ("#009E73", "d", "--"),
@@ -40,6 +42,7 @@ def maps(n_frequencies, n_features, seed):
     return {
         "PBRFF": PBRFF(n_frequencies, random_state=seed),
         "OKRFF": OKRFF(n_frequencies, random_state=seed),
+        "PBLandmarks": PBLandmarks(n_landmarks=width, random_state=seed),
         "RFF": RFF(n_frequencies, random_state=seed),
         "RBFSampler": RBFSampler(n_components=width, gamma=gamma, random_state=seed),
         "Nystroem": Nystroem(n_components=width, gamma=gamma, random_state=seed),
@@ -91,13 +94,14 @@ def draw(axis, title, table, ceiling):
 def main():
     """Print the tables and save the plot."""
     start = time.perf_counter()
-    figure, axes = plt.subplots(1, len(DATASETS), figsize=(9, 3.6), layout="constrained")
+    figure, axes = plt.subplots(1, len(DATASETS), figsize=(10, 4), layout="constrained")
     for axis, (title, load) in zip(axes, DATASETS.items(), strict=True):
         table, ceiling = errors(load)
         print_table(title, table, ceiling)
         draw(axis, title, table, ceiling)
     axes[0].set_ylabel("test error, %")
-    axes[-1].legend(frameon=False, fontsize=8)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
     path = Path("results", "demo.png")
     path.parent.mkdir(exist_ok=True)
     figure.savefig(path, dpi=150)

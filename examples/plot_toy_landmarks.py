@@ -64,7 +64,7 @@ def draw_decision(ax, transformer, X, y):
     decision = machine.predict(transformer.transform(points)).reshape(grid_x.shape)
     ax.contourf(grid_x, grid_y, decision, levels=[-0.5, 0.5, 1.5], colors=["#F3CDB5", "#B5D3EA"])
     scatter_classes(ax, X, y)
-    ax.set(xticks=[], yticks=[])
+    ax.set(xticks=[], yticks=[], aspect="equal")
 
 
 def draw_figure(title, sample, gamma):

@@ -9,7 +9,7 @@ from pacfourier.pacbayes.bounds._result import rounded_up
 
 # Apart in the common kinds of colour blindness.
 CLASS_COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-MARGIN = 0.15
+MARGIN = 0.08
 
 
 class SimilarityDisplay:
@@ -217,14 +217,13 @@ class CertificateDisplay:
 
 
 def plane_grid(X, n_grid):
-    """Return a square grid over the range of two-dimensional samples and a margin."""
+    """Return a grid over the square that holds two-dimensional samples and a margin."""
     if X.shape[1] != 2:
         raise ValueError(f"X must have two columns to be drawn, got {X.shape[1]}.")
-    span = MARGIN * np.ptp(X, axis=0)
-    lower, upper = X.min(axis=0) - span, X.max(axis=0) + span
-    return np.meshgrid(
-        np.linspace(lower[0], upper[0], n_grid), np.linspace(lower[1], upper[1], n_grid)
-    )
+    centre = (X.min(axis=0) + X.max(axis=0)) / 2
+    half = (0.5 + MARGIN) * np.ptp(X, axis=0).max()
+    side = np.linspace(-half, half, n_grid)
+    return np.meshgrid(centre[0] + side, centre[1] + side)
 
 
 def scatter_classes(ax, X, y):

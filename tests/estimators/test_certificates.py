@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from pacfourier import OKRFF, PBRFF, RFF, bounds, spectra
 from pacfourier.core.alignment import alignment_sums
@@ -216,6 +216,7 @@ VIOLATIONS = {
     "median": ({"gamma": "median"}, {}, "prior", "separate split"),
     "weights": ({}, {"sample_weight": True}, "sample", "without sample_weight"),
     "scaler": ({}, {"scaled": True}, "inputs", "separate split, or use a fixed transform"),
+    "range": ({}, {"ranged": True}, "inputs", "every column reaches exactly 1"),
     "repeated rows": ({}, {"repeated": True}, "sample", "50.0% of the rows repeat others"),
     "zero weights": ({}, {"sample_weight": True, "dropped": True}, "sample", "sample_weight"),
     "numbers": ({"labels": "continuous"}, {}, "loss", "cut them into classes"),
@@ -228,6 +229,8 @@ def test_violated_assumptions_refuse_the_value_and_name_the_repair(name, sample,
     X, y = sample
     if changes.get("scaled"):
         X = StandardScaler().fit_transform(X)
+    if changes.get("ranged"):
+        X = MinMaxScaler().fit_transform(X)
     if changes.get("repeated"):
         X, y = np.tile(X, (2, 1)), np.tile(y, 2)
     weights = rng.uniform(0.5, 2, len(y)) if changes.get("sample_weight") else None

@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_diabetes, load_digits, load_iris, load_wine
+from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, train_test_split
@@ -239,6 +240,16 @@ def test_balance_undoes_a_skew_of_the_classes(iris):
     reweighted = PBRFF(7, n_candidates=700, random_state=0, precision="double")
     reweighted.fit(X[half], y[half], sample_weight=weights)
     np.testing.assert_allclose(reweighted.selection_losses_, skewed, atol=1e-12)
+
+
+def test_label_sets_may_be_sparse_and_labels_a_column(small):
+    X, y = small["multilabel"]
+    expected = fitted(PBRFF, X, y)
+    np.testing.assert_array_equal(fitted(PBRFF, X, sparse.csr_matrix(y)).losses_, expected.losses_)
+    X, y = small["binary"]
+    with pytest.warns(DataConversionWarning):
+        column = fitted(PBRFF, X, y[:, np.newaxis])
+    np.testing.assert_array_equal(column.losses_, fitted(PBRFF, X, y).losses_)
 
 
 def test_pickle_keeps_everything(iris):
