@@ -150,8 +150,10 @@ def test_samples_given_as_points_are_priced_as_samples(sample):
     chosen = PBLandmarks(lambda *_: rows, gamma=0.3, random_state=0).fit(X, y)
     assert given.certificate().value == pytest.approx(chosen.certificate().value)
     mixed = PBLandmarks((np.vstack([X[:2], X[:1] + 1]), y[[0, 1, 0]]), gamma=0.3).fit(X, y)
-    with pytest.raises(ValueError, match="points were made from the sample"):
-        _ = mixed.certificate().value
+    twice = PBLandmarks((X[[0, 0, 1]], y[[0, 0, 1]]), gamma=0.3).fit(X, y)
+    for model in (mixed, twice):
+        with pytest.raises(ValueError, match="points were made from the sample"):
+            _ = model.certificate().value
 
 
 def test_merge_needs_the_same_landmarks(sample):
