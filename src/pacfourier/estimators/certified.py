@@ -6,6 +6,7 @@ import numpy as np
 
 from pacfourier.core.summary import row_fingerprints
 from pacfourier.core.targets import ClassTarget, ContinuousTarget
+from pacfourier.pacbayes.bounds._landmarks import mixture_divergence
 from pacfourier.pacbayes.certificate import Assumption, Certificate
 from pacfourier.pacbayes.divergences import kl_divergence
 from pacfourier.pacbayes.evidence import Evidence, best_bound, landmark_bound
@@ -152,15 +153,17 @@ def _object_assumption(of):
 
 
 def landmark_certificate(model, rows, universe, *, waves, epsilon, bound, of):
-    r"""Return the certificate of the mean loss of some landmarks.
+    """Return the certificate of the mean loss of some landmarks.
 
-    The hypothesis is a pair (landmark, frequency). A mean over k landmarks out of a universe of U
-    that the choice could fall on has divergence :math:`\ln(U / k) + \frac1k \sum_l
-    \mathrm{KL}(Q^l \Vert P)`, for any choice, by any rule.
+    The hypothesis is a pair (landmark, frequency); ``universe`` counts the landmarks that the
+    choice could have fallen on, by any rule.
     """
     posteriors = model.posterior_[rows]
     divergences = [kl_divergence(posterior) for posterior in posteriors]
-    divergence = float(np.mean(divergences) + np.log(universe / len(rows)))
+    divergence = float(np.mean(divergences))
+    if universe > len(rows):
+        weights = np.full(len(rows), 1 / len(rows))
+        divergence = mixture_divergence(weights=weights, divergences=divergences, n_train=universe)
     loss = float(np.mean(np.sum(posteriors * waves.losses[rows], axis=1)))
     moment = float(np.mean(np.sum(posteriors * waves.second_moments[rows], axis=1)))
     # The landmark's own phases are exact: one factor is rounded, not two.
