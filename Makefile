@@ -10,7 +10,7 @@ BIN := .venv/bin
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[plot,test,lint]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all,test,lint]"
 	touch $@
 
 demo: .venv/installed  ## the main job on data that ships with scikit-learn, under a minute
