@@ -144,22 +144,23 @@ def write_features(turns, weights, cosines, sines):
 
 @njit(nogil=True, fastmath=True, cache=True)
 def add_similarities(turns, offsets, weights, starts, similarities):
-    """Add ``sum_j weights_j cos(2 pi (turn_ij - offset_j))`` for rows i and landmarks l.
+    """Add ``sum_j weights_sj cos(2 pi (turn_ij - offset_j))`` for rows i and landmarks l.
 
     Columns ``starts[l]`` to ``starts[l + 1] - 1`` of turns, offsets and weights are landmark l's.
+    ``weights`` has a row for each setting s; the cosines are computed once for all.
     """
     n_rows, n_waves = turns.shape
     waves = np.empty(n_waves, turns.dtype)
     for i in range(n_rows):
         for j in range(n_waves):
             turn = turns[i, j] - offsets[j]
-            cosine, _ = cosine_sine(turn - np.rint(turn))
-            waves[j] = weights[j] * cosine
-        for landmark in range(len(starts) - 1):
-            total = turns.dtype.type(0)
-            for j in range(starts[landmark], starts[landmark + 1]):
-                total += waves[j]
-            similarities[i, landmark] += total
+            waves[j], _ = cosine_sine(turn - np.rint(turn))
+        for setting in range(len(weights)):
+            for landmark in range(len(starts) - 1):
+                total = turns.dtype.type(0)
+                for j in range(starts[landmark], starts[landmark + 1]):
+                    total += weights[setting, j] * waves[j]
+                similarities[setting, i, landmark] += total
 
 
 _PHILOX_MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))

@@ -134,16 +134,19 @@ def landmark_waves(
 def landmark_similarities(
     X: Samples, pool: FrequencyPool, phases: FloatArray, posteriors: FloatArray
 ) -> NDArray[np.floating[Any]]:
-    r"""Return the map to similarities, each landmark with frequencies of its own.
+    r"""Return maps to similarities, each landmark with frequencies of its own.
 
     .. math:: \psi_l(x) = \sum_m Q^l_m \cos(\omega^l_m \cdot (x_l - x))
 
-    (Equation 13 of the paper). Threads take blocks of landmarks; the cosines are never stored.
+    (Equation 13 of the paper). ``posteriors`` has shape (n_maps, n_landmarks, n_frequencies):
+    several posteriors over the same frequencies share their cosines. The result has shape
+    (n_maps, n_samples, n_landmarks). Threads take blocks of landmarks; the cosines are never
+    stored.
     """
     from pacfourier.core import fused
 
     n_landmarks, n_frequencies = phases.shape
-    similarities = np.zeros((X.shape[0], n_landmarks), dtype=X.dtype)
+    similarities = np.zeros((len(posteriors), X.shape[0], n_landmarks), dtype=X.dtype)
     magnitudes = largest_magnitudes(X)
     size = landmarks_a_block(n_frequencies, X.shape[1])
 
@@ -151,19 +154,18 @@ def landmark_similarities(
         block = slice(start, min(start + size, n_landmarks))
         firsts = n_frequencies * np.arange(block.stop - block.start + 1)
         frequencies = pool[start * n_frequencies : block.stop * n_frequencies]
-        offsets, weights = phases[block].ravel() / (2 * np.pi), posteriors[block].ravel()
+        offsets = phases[block].ravel() / (2 * np.pi)
+        weights = posteriors[:, block].reshape(len(posteriors), -1)
         # Whole turns do not count, but would cost single precision its digits.
         offsets -= np.rint(offsets)
         sizes = phase_sizes(frequencies, magnitudes)
         for dtype, members in precision_groups(sizes, precision_of(X)):
-            own_offsets, own_weights = (
-                offsets[members].astype(dtype),
-                weights[members].astype(dtype),
-            )
+            own_offsets = offsets[members].astype(dtype)
+            own_weights = weights[:, members].astype(dtype)
             starts = np.searchsorted(members, firsts)
             for rows, turns in turn_blocks(X, frequencies[members], dtype):
                 fused.add_similarities(
-                    turns, own_offsets, own_weights, starts, similarities[rows, block]
+                    turns, own_offsets, own_weights, starts, similarities[:, rows, block]
                 )
 
     run_blocks(fill, range(0, n_landmarks, size))

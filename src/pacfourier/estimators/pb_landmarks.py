@@ -219,7 +219,8 @@ class PBLandmarks(LandmarkMap):
         check_is_fitted(self)
         X = self._validate(X, reset=False)
         if not self._is_shared():
-            return landmark_similarities(X, self.pool_, self.phases_, self.posterior_)
+            posteriors = self.posterior_[np.newaxis]
+            return landmark_similarities(X, self.pool_, self.phases_, posteriors)[0]
         waves = fourier_features(X, self.pool_[:], np.ones(len(self.pool_)))
         weights = self.posterior_ * np.exp(1j * self.phases_)
         return waves @ np.hstack([weights.real, weights.imag]).T.astype(X.dtype)

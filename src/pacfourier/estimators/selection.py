@@ -92,7 +92,7 @@ def _by_class(landmarks, count, X, y, rng):
         if landmarks == "stratified":
             indices.append(np.sort(rng.choice(members, size=share, replace=False)))
             continue
-        centroids = _centroids(X[members], share, rng)
+        centroids = kmeans_centroids(X[members], share, rng)
         if landmarks == "medoids":
             indices.append(members[_nearest_rows(X[members], centroids)])
         else:
@@ -103,7 +103,8 @@ def _by_class(landmarks, count, X, y, rng):
     return Landmarks(np.concatenate(points), np.concatenate(labels), None)
 
 
-def _centroids(X, count, rng):
+def kmeans_centroids(X, count, rng):
+    """Return the centroids of as many clusters."""
     seed = int(rng.integers(2**31))
     with warnings.catch_warnings():
         # Fewer distinct points than clusters: some centroids are equal, which does no harm.

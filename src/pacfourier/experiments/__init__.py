@@ -1,0 +1,1 @@
+"""The paper's experiments: plan, methods, runner, records, report."""

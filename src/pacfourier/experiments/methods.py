@@ -1,0 +1,221 @@
+"""The methods that are compared: each a few lines, yielding its settings as candidates.
+
+A method is a function of (bench, profile, width); ``METHODS`` is the registry. A method's
+certificate holds for all ten bandwidths of the grid together, so that the one which the SVM chose
+is paid for.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.kernel_approximation import Nystroem
+
+from pacfourier import OKRFF, PBRFF, RFF, PBLandmarks, RBFLandmarks, alignment_losses
+from pacfourier.core.landmarks import landmark_similarities
+from pacfourier.estimators.selection import kmeans_centroids
+from pacfourier.experiments.plan import (
+    BETAS,
+    GAMMAS,
+    N_CANDIDATES,
+    RHOS,
+    TABLE_PERCENTAGE,
+    Profile,
+)
+from pacfourier.experiments.protocol import EPSILON, Bench, Candidate
+
+# Similarities of all settings of a method at once may take so many bytes.
+LARGEST_STACK = 3 * 2**30
+
+Candidates = Callable[[Bench, Profile, float], Iterator[Candidate]]
+Selections = dict[str, Callable[[dict[str, float]], bool]]
+
+
+def _all(settings: dict[str, float]) -> bool:
+    del settings
+    return True
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of an experiment.
+
+    Attributes
+    ----------
+    experiment : {"greedy", "landmarks"}
+    candidates : callable of (bench, profile, width)
+        Yields the settings to select from.
+    is_published : bool
+        Whether the paper has it.
+    """
+
+    experiment: str
+    candidates: Candidates
+    is_published: bool = False
+
+    def selections(self, name: str, width: float) -> Selections:
+        """Return which candidates compete, by the name of the row that the best one gives."""
+        if not name.startswith("PB-") or width != TABLE_PERCENTAGE:
+            return {name: _all}
+        return {
+            name: _all,
+            f"{name} beta=1": lambda settings: settings["beta"] == 1,
+            f"{name} D=64": lambda settings: settings["n_frequencies"] == 64,
+        }
+
+
+def mapped(bench: Bench, settings: dict[str, float], model: Any) -> Candidate:
+    """Return the candidate of a fitted map."""
+    parts = bench.parts
+    return Candidate(
+        settings,
+        model.transform(parts.X_train),
+        model.transform(parts.X_valid),
+        lambda: model.transform(parts.X_test),
+        lambda: fourier_certificate(bench, model),
+    )
+
+
+def fourier_certificate(bench: Bench, model: Any) -> dict[str, float]:
+    """Return the bound on the alignment loss of a deployed map, and that loss on both parts."""
+    if not hasattr(model, "frequency_weights_"):
+        return {}
+    parts, epsilon = bench.parts, EPSILON / len(GAMMAS)
+    if isinstance(model, RFF):
+        found = model.certificate(parts.X_train, parts.y_train, epsilon, labels="binary")
+    else:
+        found = model.certificate(epsilon)
+    losses = alignment_losses(parts.X_test, parts.y_test, model.frequencies_)
+    return {
+        "certificate": found.value,
+        "train_loss": found.empirical_loss,
+        "test_loss": float(model.frequency_weights_ @ losses),
+    }
+
+
+def random_features(
+    bench: Bench, profile: Profile, width: float, sampling: str = "iid"
+) -> Iterator[Candidate]:
+    """Yield frequencies of the prior."""
+    del profile
+    seed = bench.seed("RFF", sampling, width)
+    model = RFF(int(width), gamma=bench.gamma, sampling=sampling, random_state=seed)
+    yield mapped(bench, {}, model.fit(bench.parts.X_train))
+
+
+def learned_features(
+    bench: Bench, profile: Profile, width: float, *, estimator: type, draw: str
+) -> Iterator[Candidate]:
+    """Yield frequencies of a posterior, for each value of its parameter.
+
+    All posteriors of a split share one pool of candidates, as in the paper.
+    """
+    del profile
+    common = {"n_candidates": N_CANDIDATES, "labels": "binary", "balance": False}
+    seed = bench.seed("candidates")
+    fitted = bench.fitted(estimator(gamma=bench.gamma, random_state=seed, **common))
+    name, grid = ("beta", BETAS) if estimator is PBRFF else ("rho", RHOS)
+    for value in grid:
+        chosen = {name: value if estimator is PBRFF else value * N_CANDIDATES}
+        model = fitted.resample(n_frequencies=int(width), draw=draw, **chosen)
+        yield mapped(bench, chosen, model)
+
+
+def nystroem_features(
+    bench: Bench, profile: Profile, width: float, *, basis: str
+) -> Iterator[Candidate]:
+    """Yield Nystroem features with as many columns as the Fourier maps have."""
+    del profile
+    X = bench.parts.X_train
+    count = min(2 * int(width), X.shape[0])
+    seed = bench.seed("Nystroem", basis, width)
+    points = X if basis == "uniform" else kmeans_centroids(X, count, np.random.default_rng(seed))
+    model = Nystroem(gamma=bench.gamma, n_components=count, random_state=seed).fit(points)
+    yield mapped(bench, {}, model)
+
+
+def rbf_landmarks(
+    bench: Bench, profile: Profile, width: float, *, landmarks: str
+) -> Iterator[Candidate]:
+    """Yield the kernel map of landmarks."""
+    del profile
+    yield mapped(bench, {}, _rbf_landmarks(bench, width, landmarks))
+
+
+def _rbf_landmarks(bench: Bench, width: float, landmarks: str) -> RBFLandmarks:
+    seed = bench.seed("landmarks", landmarks, width)
+    model = RBFLandmarks(landmarks, n_landmarks=width / 100, gamma=bench.gamma, random_state=seed)
+    return model.fit(bench.parts.X_train, bench.parts.y_train)
+
+
+def pb_landmarks(
+    bench: Bench, profile: Profile, width: float, *, landmarks: str
+) -> Iterator[Candidate]:
+    """Yield the learned similarities of the same landmarks, for each D and beta."""
+    parts = bench.parts
+    points: Any = landmarks
+    if landmarks == "kmeans":
+        prior = _rbf_landmarks(bench, width, landmarks)
+        points = (prior.landmarks_, prior.landmark_labels_)
+    for n_frequencies in profile.frequencies_a_landmark(width):
+        model = PBLandmarks(
+            points,
+            n_landmarks=width / 100,
+            n_frequencies=n_frequencies,
+            gamma=bench.gamma,
+            random_state=bench.seed("landmarks", landmarks, width),
+        ).fit(parts.X_train, parts.y_train)
+        yield from _tempered(bench, model)
+
+
+def _tempered(bench: Bench, model: PBLandmarks) -> Iterator[Candidate]:
+    """Yield the model at each beta; the cosines are computed once for as many as memory holds."""
+    parts, n_train = bench.parts, bench.parts.X_train.shape[0]
+    X = bench.training_and_validation.astype(np.float32)
+    at_once = max(1, LARGEST_STACK // (4 * X.shape[0] * len(model.phases_)))
+    for start in range(0, len(BETAS), at_once):
+        models = [model.resample(beta=beta) for beta in BETAS[start : start + at_once]]
+        posteriors = np.stack([each.posterior_ for each in models])
+        stack = landmark_similarities(X, model.pool_, model.phases_, posteriors)
+        for each, similarities in zip(models, stack, strict=True):
+            yield Candidate(
+                {"n_frequencies": model.n_frequencies, "beta": each.beta},
+                similarities[:n_train],
+                similarities[n_train:],
+                partial(each.transform, parts.X_test),
+                partial(_landmark_certificate, each),
+            )
+
+
+def _landmark_certificate(model: PBLandmarks) -> dict[str, float]:
+    """Return the bound on the mean loss of the landmarks, where theory has one."""
+    if model.landmark_source_ != "random":
+        return {}
+    found = model.certificate(EPSILON / len(GAMMAS))
+    return {"certificate": found.value, "train_loss": found.empirical_loss}
+
+
+METHODS: dict[str, Method] = {
+    "RFF": Method("greedy", random_features, is_published=True),
+    "OKRFF": Method(
+        "greedy",
+        partial(learned_features, estimator=OKRFF, draw="replacement"),
+        is_published=True,
+    ),
+    "PBRFF": Method(
+        "greedy",
+        partial(learned_features, estimator=PBRFF, draw="replacement"),
+        is_published=True,
+    ),
+    "orthogonal RFF": Method("greedy", partial(random_features, sampling="orthogonal")),
+    "OKRFF distinct": Method("greedy", partial(learned_features, estimator=OKRFF, draw="distinct")),
+    "PBRFF distinct": Method("greedy", partial(learned_features, estimator=PBRFF, draw="distinct")),
+    "Nystroem uniform": Method("greedy", partial(nystroem_features, basis="uniform")),
+    "Nystroem k-means": Method("greedy", partial(nystroem_features, basis="kmeans")),
+    "RBF-C": Method("landmarks", partial(rbf_landmarks, landmarks="kmeans"), is_published=True),
+    "RBF-R": Method("landmarks", partial(rbf_landmarks, landmarks="random"), is_published=True),
+    "PB-C": Method("landmarks", partial(pb_landmarks, landmarks="kmeans"), is_published=True),
+    "PB-R": Method("landmarks", partial(pb_landmarks, landmarks="random"), is_published=True),
+}

@@ -1,0 +1,87 @@
+"""Results in one SQLite file: a transaction a cell, so that a run can be killed at any moment."""
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import astuple
+from os import PathLike
+from typing import Any
+
+from pacfourier.experiments.plan import Cell
+
+KEY = ("profile", "experiment", "dataset", "split", "method", "width")
+VALUES = (
+    "settings",
+    "C",
+    "train_errors",
+    "valid_errors",
+    "test_errors",
+    "n_train",
+    "n_valid",
+    "n_test",
+    "certificate",
+    "train_loss",
+    "test_loss",
+)
+# Run times differ from run to run: they stand apart from the results.
+SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS results ({", ".join(KEY + VALUES)}, PRIMARY KEY ({", ".join(KEY)}))
+WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS finished ({", ".join(KEY)}, seconds, PRIMARY KEY ({", ".join(KEY)}))
+WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS runs (started, versions);
+"""
+
+
+class Records:
+    """The results of a run, by cell.
+
+    Parameters
+    ----------
+    path : path
+        The SQLite file; made if it is not there.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self._database = sqlite3.connect(path)
+        self._database.row_factory = sqlite3.Row
+        self._database.executescript(SCHEMA)
+
+    def __enter__(self) -> "Records":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._database.close()
+
+    def write(self, cell: Cell, rows: dict[str, dict[str, Any]], seconds: float) -> None:
+        """Write the rows of a finished cell, by the method's name; all or nothing."""
+        with self._database:
+            for method, row in rows.items():
+                values = {**row, "settings": json.dumps(row["settings"], sort_keys=True)}
+                key = (*astuple(cell)[:4], method, cell.width)
+                self._insert("results", (*key, *(values.get(name) for name in VALUES)))
+            self._insert("finished", (*astuple(cell), seconds))
+
+    def _insert(self, table: str, values: tuple[Any, ...]) -> None:
+        marks = ", ".join("?" * len(values))
+        self._database.execute(f"INSERT INTO {table} VALUES ({marks})", values)
+
+    def start(self, started: str, versions: dict[str, str]) -> None:
+        """Note that a run began, and with which versions."""
+        with self._database:
+            self._insert("runs", (started, json.dumps(versions)))
+
+    def finished(self) -> dict[Cell, float]:
+        """Return the seconds of every finished cell."""
+        rows = self._database.execute("SELECT * FROM finished")
+        return {Cell(*row[: len(KEY)]): row["seconds"] for row in rows}
+
+    def results(self) -> list[dict[str, Any]]:
+        """Return all rows, in the order of their keys."""
+        rows: Iterable[sqlite3.Row] = self._database.execute("SELECT * FROM results")
+        return [{**row, "settings": json.loads(row["settings"])} for row in rows]
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Return when runs began, and their versions."""
+        rows = self._database.execute("SELECT * FROM runs ORDER BY started")
+        return [{**row, "versions": json.loads(row["versions"])} for row in rows]

@@ -1,0 +1,186 @@
+"""From a plan to records: independent cells in parallel, written one by one by the parent."""
+
+import os
+import time
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import joblib
+from threadpoolctl import threadpool_limits
+
+from pacfourier.datasets import load
+from pacfourier.datasets.toy import TOYS
+from pacfourier.experiments.methods import METHODS
+from pacfourier.experiments.plan import GAMMAS, PROFILES, Cell
+from pacfourier.experiments.protocol import (
+    Bench,
+    Parts,
+    select,
+    selected_row,
+    split_parts,
+    svm_grid_row,
+    svm_row,
+)
+from pacfourier.experiments.records import Records
+from pacfourier.experiments.toy import N_LANDMARKS, toy_maps, toy_row
+
+Rows = dict[str, dict[str, Any]]
+
+
+class Bandwidth(NamedTuple):
+    """What the RBF SVM chose on validation."""
+
+    gamma: float
+    C: float
+
+
+def run_cell(cell: Cell, bandwidth: Bandwidth | None, folder: str | None) -> Rows:
+    """Return the rows of a cell, by method: a pure function, on one thread.
+
+    More threads would change the order of sums, and with it the last digits.
+    """
+    with threadpool_limits(1):
+        if cell.experiment == "toy":
+            return {cell.method: toy_row(cell.dataset, cell.split, cell.method)}
+        if cell.method == "SVM grid":
+            parts = _parts(cell.dataset, cell.split, folder)
+            row = svm_grid_row(parts, cell.width, PROFILES[cell.profile])
+            return {cell.method: row}
+        assert bandwidth is not None, "the bandwidth is chosen before"
+        if cell.method == "SVM":
+            parts = _parts(cell.dataset, cell.split, folder)
+            return {cell.method: svm_row(parts, *bandwidth)}
+        return _method_rows(cell, _bench(cell.dataset, cell.split, bandwidth.gamma, folder))
+
+
+def _method_rows(cell: Cell, bench: Bench) -> Rows:
+    method = METHODS[cell.method]
+    candidates = method.candidates(bench, PROFILES[cell.profile], cell.width)
+    selections = method.selections(cell.method, cell.width)
+    best = select(candidates, bench.parts, selections)
+    return {name: selected_row(selected, bench.parts) for name, selected in best.items()}
+
+
+# A worker keeps what its next cell will most likely need again.
+@lru_cache(maxsize=1)
+def _parts(dataset: str, split: int, folder: str | None) -> Parts:
+    return split_parts(load(dataset, folder), split)
+
+
+@lru_cache(maxsize=1)
+def _bench(dataset: str, split: int, gamma: float, folder: str | None) -> Bench:
+    return Bench(dataset, split, _parts(dataset, split, folder), gamma)
+
+
+class Plan(NamedTuple):
+    """Which cells are wanted."""
+
+    profile: str
+    experiments: tuple[str, ...]
+    datasets: tuple[str, ...]
+    n_splits: int
+    methods: tuple[str, ...] = tuple(METHODS)
+
+    def toy_cells(self) -> list[Cell]:
+        """Return the cells of the toy experiment."""
+        if "toy" not in self.experiments:
+            return []
+        return [
+            Cell(self.profile, "toy", dataset, split, method, N_LANDMARKS)
+            for dataset in TOYS
+            for split in range(self.n_splits)
+            for method in toy_maps(0)
+        ]
+
+    def grid_cells(self) -> list[Cell]:
+        """Return the cells that choose the bandwidths."""
+        if not set(self.experiments) - {"toy"}:
+            return []
+        return [
+            Cell(self.profile, "svm", dataset, split, "SVM grid", gamma)
+            for dataset in self.datasets
+            for split in range(self.n_splits)
+            for gamma in GAMMAS
+        ]
+
+    def method_cells(self) -> list[Cell]:
+        """Return the cells that need a bandwidth, those of one split together, widest first."""
+        profile = PROFILES[self.profile]
+        widths = {"greedy": profile.widths, "landmarks": profile.percentages}
+        cells = []
+        for dataset, split in dict.fromkeys((c.dataset, c.split) for c in self.grid_cells()):
+            cells.append(Cell(self.profile, "svm", dataset, split, "SVM", 0))
+            for name in self.methods:
+                experiment = METHODS[name].experiment
+                if experiment in self.experiments:
+                    cells += [
+                        Cell(self.profile, experiment, dataset, split, name, width)
+                        for width in reversed(widths[experiment])
+                    ]
+        return cells
+
+
+def run_plan(
+    plan: Plan, records: Records, folder: str | None = None, n_jobs: int | None = None
+) -> Iterator[Cell]:
+    """Run what is not in the records yet; yield each cell when it is written.
+
+    Parameters
+    ----------
+    plan : Plan
+    records : Records
+    folder : path, default=None
+        Where the data are; see ``pacfourier.datasets.load``.
+    n_jobs : int, default=None
+        Worker processes; None means one a core. They change no result.
+    """
+    yield from _run_wave(plan.toy_cells() + plan.grid_cells(), records, folder, n_jobs)
+    yield from _run_wave(plan.method_cells(), records, folder, n_jobs)
+
+
+def _run_wave(
+    cells: list[Cell], records: Records, folder: str | None, n_jobs: int | None
+) -> Iterator[Cell]:
+    finished = records.finished()
+    bandwidths = chosen_bandwidths(records)
+    tasks = [
+        joblib.delayed(_timed)(
+            cell, bandwidths.get((cell.profile, cell.dataset, cell.split)), folder
+        )
+        for cell in cells
+        if cell not in finished
+    ]
+    parallel = joblib.Parallel(
+        n_jobs=n_jobs or os.cpu_count(),
+        batch_size=1,
+        return_as="generator_unordered",
+    )
+    for cell, rows, seconds in parallel(tasks):
+        records.write(cell, rows, seconds)
+        yield cell
+
+
+def _timed(cell: Cell, bandwidth: Bandwidth | None, folder: str | None) -> tuple[Cell, Rows, float]:
+    start = time.perf_counter()
+    rows = run_cell(cell, bandwidth, folder)
+    return cell, rows, time.perf_counter() - start
+
+
+def _split_of(cell: Cell) -> tuple[str, str, int]:
+    return cell.profile, cell.dataset, cell.split
+
+
+def chosen_bandwidths(records: Records) -> dict[tuple[str, str, int], Bandwidth]:
+    """Return the bandwidth and C of fewest validation errors, by profile, data set and split.
+
+    Of equals the one with the smallest C wins, then the smallest bandwidth.
+    """
+    best: dict[tuple[str, str, int], tuple[float, ...]] = {}
+    for row in records.results():
+        if row["method"] != "SVM grid":
+            continue
+        key = (row["profile"], row["dataset"], row["split"])
+        score = (row["valid_errors"], row["C"], row["width"])
+        best[key] = min(score, best.get(key, score))
+    return {key: Bandwidth(gamma, C) for key, (_, C, gamma) in best.items()}
