@@ -1,0 +1,83 @@
+"""Downloads that continue where they stopped.
+
+The only module that needs pooch: import it when a download is due.
+"""
+
+import hashlib
+from pathlib import Path
+
+import pooch
+import requests
+
+from pacfourier.datasets.sources import PublicFile, Source
+
+CHUNK_BYTES = 8192
+TIMEOUT_SECONDS = 30
+
+
+def cached_files(source: Source, names: list[str]) -> dict[str, Path]:
+    """Return the files of these names in pooch's cache, downloading those that are not there."""
+    cache = pooch.os_cache("pacfourier")
+    if not all((cache / _served_name(source.files[name])).is_file() for name in names):
+        pooch.get_logger().info(
+            "%s. Licence: %s. Cite: %s", source.title, source.licence, source.citation
+        )
+    return {name: _cached_file(source.files[name], cache) for name in names}
+
+
+def _served_name(file: PublicFile) -> str:
+    return file.urls[0].rsplit("/", 1)[-1]
+
+
+def _cached_file(file: PublicFile, cache: Path) -> Path:
+    name = _served_name(file)
+    failures = []
+    for url in file.urls:
+        try:
+            pooch.retrieve(
+                url, file.download_sha256, fname=name, path=cache, downloader=resume_download
+            )
+        except (requests.RequestException, ValueError) as error:
+            failures.append(f"{url}: {error}")
+            pooch.get_logger().warning("Failed: %s", failures[-1])
+        else:
+            _remove_parts(name, cache)
+            return cache / name
+    raise FileNotFoundError(
+        f"{name} must be in the folder that PACFOURIER_DATA names or at one of its addresses, got:"
+        + "".join(f"\n  {failure}" for failure in failures)
+        + "\nGet it by other means and put it in that folder."
+    )
+
+
+def resume_download(url: str, output_file: str, _pooch: pooch.Pooch | None) -> None:
+    """Download to a part file, from its end if there is one, then move it to the output file.
+
+    What an interrupted call leaves is the part file. This is a downloader in pooch's sense: pooch
+    checks the output file, and removes it if its SHA-256 is wrong.
+    """
+    part = _part(url, Path(output_file).parent)
+    start = part.stat().st_size if part.is_file() else 0
+    # Bytes are counted as stored: a compressed transfer could not be continued.
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
+    with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT_SECONDS) as response:
+        is_whole = start and response.status_code == requests.codes.range_not_satisfiable
+        if not is_whole:
+            response.raise_for_status()
+            # A server that knows no ranges sends the file from its start.
+            continues = response.status_code == requests.codes.partial_content
+            with part.open("ab" if continues else "wb") as file:
+                for chunk in response.iter_content(CHUNK_BYTES):
+                    file.write(chunk)
+    part.replace(output_file)
+
+
+def _part(url: str, folder: Path) -> Path:
+    """Name a part by its whole address: the bytes of two servers are never joined."""
+    name = url.rsplit("/", 1)[-1]
+    return folder / f"{name}.{hashlib.sha256(url.encode()).hexdigest()[:8]}.part"
+
+
+def _remove_parts(name: str, cache: Path) -> None:
+    for part in cache.glob(f"{name}.*.part"):
+        part.unlink()
