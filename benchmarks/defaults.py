@@ -17,7 +17,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.svm import LinearSVC
 
 from pacfourier import OKRFF, PBRFF, RFF
-from pacfourier.datasets import DATASETS, load
+from pacfourier.datasets import PAPER_DATASETS, load
 from pacfourier.pacbayes.posteriors import inverse_temperature_of_size
 
 GAMMAS = ("multiscale", "median", "scale")
@@ -90,7 +90,7 @@ def main(names):
         names, vary = [name for name in names if name != "widths"], measure_widths
     rows = [
         (name, *row)
-        for name in names or [*DATASETS, "digits"]
+        for name in names or [*PAPER_DATASETS, "digits"]
         for seed in range(N_SPLITS)
         for row in vary(name, seed)
     ]

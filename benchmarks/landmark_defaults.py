@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from defaults import N_SPLITS, samples, split_samples, validation_error
 from pacfourier import PBLandmarks, RBFLandmarks
-from pacfourier.datasets import DATASETS
+from pacfourier.datasets import PAPER_DATASETS
 
 LANDMARKS = ("kmeans", "medoids", "random")
 FREQUENCIES = (("per_landmark", 64), ("shared", 64), ("shared", 1_000), ("shared", 5_000))
@@ -51,4 +51,4 @@ def main(names):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or [*DATASETS, "digits"])
+    main(sys.argv[1:] or [*PAPER_DATASETS, "digits"])

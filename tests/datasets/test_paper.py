@@ -1,9 +1,15 @@
+import gzip
+import hashlib
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_digits
 
 from pacfourier import PBRFF
-from pacfourier.datasets import DATASETS, load
+from pacfourier.datasets import DATASETS, PAPER_DATASETS, describe, load
+from pacfourier.datasets.sources import SOURCES
 
 # Rows, columns and positive labels of the public files.
 SIZES = {
@@ -17,7 +23,7 @@ SIZES = {
 }
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", PAPER_DATASETS)
 def test_sizes_are_those_of_the_paper(name, data_folder):
     data = load(name, data_folder)
     assert (*data.X.shape, int((data.y == 1).sum())) == SIZES[name]
@@ -30,15 +36,58 @@ def test_sizes_are_those_of_the_paper(name, data_folder):
         assert (values.min(), values.max()) == (0.0, 1.0)
 
 
-def test_breast_needs_no_files(tmp_path):
-    assert load("breast", tmp_path).X.shape == (569, 30)
+# Rows, columns and positive labels.
+EMBEDDED_SIZES = {
+    "breast": (569, 30, 357),
+    "digits17": (361, 64, 179),
+    "digits49": (361, 64, 180),
+    "digits56": (363, 64, 181),
+}
 
 
-def test_missing_files_and_names_are_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"ad\.data\.gz must be in the folder"):
-        load("ads", tmp_path)
-    with pytest.raises(ValueError, match="name must be one of"):
-        load("iris")
+@pytest.mark.parametrize("name", EMBEDDED_SIZES)
+def test_what_ships_with_scikit_learn_needs_no_files(name, tmp_path):
+    data = load(name, tmp_path)
+    assert (*data.X.shape, int((data.y == 1).sum())) == EMBEDDED_SIZES[name]
+    assert set(np.unique(data.y)) == {-1, 1}
+    if name.startswith("digits"):
+        assert (data.X.min(), data.X.max()) == (0.0, 1.0)
+
+
+def test_the_lower_digit_is_the_negative_one():
+    X, digits = load_digits(return_X_y=True)
+    data = load("digits49")
+    np.testing.assert_array_equal(data.X[data.y == -1], X[digits == 4] / 16)
+    np.testing.assert_array_equal(data.X[data.y == 1], X[digits == 9] / 16)
+
+
+def test_every_dataset_has_a_source_with_a_licence_and_a_citation():
+    assert set(DATASETS) == set(SOURCES) == set(SIZES) | set(EMBEDDED_SIZES)
+    assert set(PAPER_DATASETS) == set(SIZES)
+    for name in DATASETS:
+        source = describe(name)
+        assert source.title.split()[0] in source.citation
+        assert "CC BY" in source.licence
+        assert bool(source.files) == (name not in EMBEDDED_SIZES)
+        for file in source.files.values():
+            assert file.urls
+            assert all(url.startswith("https://") for url in file.urls)
+            assert len(file.content_sha256) == len(file.download_sha256) == 64
+
+
+@pytest.mark.parametrize("name", ["mnist17", "ads", "adult", "farm"])
+def test_sums_of_downloads_are_those_of_the_public_files(name, data_folder):
+    for file_name, file in describe(name).files.items():
+        is_gzip = file.urls[0].endswith(".gz")
+        path = Path(data_folder, f"{file_name}.gz")
+        content = path.read_bytes() if is_gzip else gzip.decompress(path.read_bytes())
+        assert hashlib.sha256(content).hexdigest() == file.download_sha256
+
+
+@pytest.mark.parametrize("function", [load, describe])
+def test_unknown_names_are_refused(function):
+    with pytest.raises(ValueError, match=r"name must be one of .*, got 'iris'"):
+        function("iris")
 
 
 def test_sparse_data_give_the_losses_of_dense_data(data_folder):

@@ -1,5 +1,6 @@
 """The data of the paper's experiments, as it used them."""
 
-from pacfourier.datasets.paper import DATASETS, Dataset, load
+from pacfourier.datasets.paper import DATASETS, PAPER_DATASETS, Dataset, describe, load
+from pacfourier.datasets.sources import Source
 
-__all__ = ["DATASETS", "Dataset", "load"]
+__all__ = ["DATASETS", "PAPER_DATASETS", "Dataset", "Source", "describe", "load"]

@@ -1,19 +1,22 @@
-"""The seven binary tasks of Letarte, Morvant and Germain (2019), read from their public files.
+"""The seven binary tasks of Letarte, Morvant and Germain (2019), as they used them.
 
-The files are looked for in the folder that the variable ``PACFOURIER_DATA`` names; breast
-cancer ships with scikit-learn and needs none.
+Three pairs of scikit-learn's small digits stand beside them, to try things out without files.
 """
 
-import gzip
+import io
 import os
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_svmlight_file
+from sklearn.datasets import load_breast_cancer, load_digits, load_svmlight_file
 from sklearn.preprocessing import OneHotEncoder
+
+from pacfourier.datasets.files import contents
+from pacfourier.datasets.sources import SOURCES, Source
+
+PAPER_DATASETS = ("ads", "adult", "breast", "farm", "mnist17", "mnist49", "mnist56")
 
 
 class Dataset(NamedTuple):
@@ -26,39 +29,69 @@ class Dataset(NamedTuple):
 
 
 def load(name: str, folder: str | os.PathLike | None = None) -> Dataset:
-    """Return one of the paper's datasets.
+    """Return a data set.
+
+    Breast cancer and the small digits ship with scikit-learn. The files of the others, plain or
+    gzipped, are looked for in the folder, then in pooch's cache; what is in neither is downloaded
+    to the cache, once, which needs ``pip install pacfourier[datasets]``. The SHA-256 of every
+    file's content is checked.
 
     Parameters
     ----------
-    name : {"ads", "adult", "breast", "farm", "mnist17", "mnist49", "mnist56"}
+    name : str
+        One of ``DATASETS``: the paper's "ads", "adult", "breast", "farm", "mnist17", "mnist49" and
+        "mnist56"; "digits17", "digits49" and "digits56".
     folder : path, default=None
         Where the public files are. None means the variable ``PACFOURIER_DATA``.
+
+    Examples
+    --------
+    >>> load("digits49").X.shape
+    (361, 64)
     """
-    if name not in DATASETS:
-        raise ValueError(f"name must be one of {tuple(DATASETS)}, got {name!r}.")
-    folder = folder or os.environ.get("PACFOURIER_DATA", "")
-    return DATASETS[name](Path(folder))
+    source = describe(name)
+    if name in EMBEDDED:
+        return EMBEDDED[name]()
+    return FROM_FILES[name](contents(source, folder))
 
 
-def _open(folder: Path, file: str):
-    path = folder / file
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"{file} must be in the folder that PACFOURIER_DATA names, got {str(folder)!r}."
-        )
-    return gzip.open(path, "rb")
+def describe(name: str) -> Source:
+    """Return the title, licence, citation and public files of a data set.
+
+    Parameters
+    ----------
+    name : str
+        One of the names of ``load``.
+
+    Examples
+    --------
+    >>> describe("farm").licence
+    'CC BY 4.0'
+    """
+    if name not in SOURCES:
+        raise ValueError(f"name must be one of {tuple(SOURCES)}, got {name!r}.")
+    return SOURCES[name]
 
 
-def _load_breast(folder: Path) -> Dataset:
-    del folder
+def _breast() -> Dataset:
     X, y = load_breast_cancer(return_X_y=True)
     return Dataset(X, 2 * y - 1, None)
 
 
-def _load_ads(folder: Path) -> Dataset:
+def _digits_pair(lower: int, higher: int) -> Dataset:
+    X, digits = load_digits(return_X_y=True)
+    return _pair(X / 16.0, digits, lower, higher)
+
+
+def _pair(images: np.ndarray, digits: np.ndarray, lower: int, higher: int) -> Dataset:
+    """Stack the lower digit (-1) and the higher (+1)."""
+    rows = np.concatenate([np.flatnonzero(digits == digit) for digit in (lower, higher)])
+    return Dataset(images[rows], np.where(digits[rows] == higher, 1, -1), None)
+
+
+def _ads(files: dict[str, bytes]) -> Dataset:
     """Drop the first four columns, the only ones with missing values."""
-    with _open(folder, "ad.data.gz") as file:
-        rows = [line.decode().strip().split(",") for line in file]
+    rows = [line.strip().split(",") for line in files["ad.data"].decode().splitlines()]
     X = np.array([row[4:-1] for row in rows], dtype=np.float64)
     return Dataset(X, np.array([1 if row[-1] == "ad." else -1 for row in rows]), None)
 
@@ -66,11 +99,11 @@ def _load_ads(folder: Path) -> Dataset:
 ADULT_NUMBERS = (0, 2, 4, 10, 11, 12)
 
 
-def _load_adult(folder: Path) -> Dataset:
+def _adult(files: dict[str, bytes]) -> Dataset:
     """Keep numbers as they are and code categories as indicators; nothing is scaled."""
     tables = [
-        _adult_table(folder, "adult.data.gz", skip=0),
-        _adult_table(folder, "adult.test.gz", skip=1),
+        _adult_table(files["adult.data"], skip=0),
+        _adult_table(files["adult.test"], skip=1),
     ]
     table = np.concatenate(tables)
     is_number = np.isin(np.arange(14), ADULT_NUMBERS)
@@ -80,40 +113,43 @@ def _load_adult(folder: Path) -> Dataset:
     return Dataset(np.hstack([numbers, indicators]), y, len(tables[0]))
 
 
-def _adult_table(folder: Path, file: str, skip: int) -> np.ndarray:
-    with _open(folder, file) as stream:
-        lines = stream.read().decode().splitlines()[skip:]
+def _adult_table(content: bytes, skip: int) -> np.ndarray:
+    lines = content.decode().splitlines()[skip:]
     return np.array([line.split(", ") for line in lines if line])
 
 
-def _load_farm(folder: Path) -> Dataset:
-    with _open(folder, "farm-ads-vect.gz") as file:
-        X, y = load_svmlight_file(file, n_features=54877)
+def _farm(files: dict[str, bytes]) -> Dataset:
+    X, y = load_svmlight_file(io.BytesIO(files["farm-ads-vect"]), n_features=54877)
     return Dataset(sparse.csr_matrix(X), y.astype(int), None)
 
 
-def _load_mnist_pair(folder: Path, lower: int, higher: int) -> Dataset:
-    """Stack the lower digit (-1) and the higher (+1), training images before test images."""
-    parts = [_mnist_part(folder, part) for part in ("train", "t10k")]
-    images = np.concatenate([images for images, _ in parts])
-    digits = np.concatenate([digits for _, digits in parts])
-    rows = np.concatenate([np.flatnonzero(digits == digit) for digit in (lower, higher)])
-    return Dataset(images[rows] / 255.0, np.where(digits[rows] == higher, 1, -1), None)
+def _mnist_pair(files: dict[str, bytes], lower: int, higher: int) -> Dataset:
+    """Order the images of a digit as the authors did: training images before test images."""
+    parts = ("train", "t10k")
+    images = [_bytes_after(16, files[f"{part}-images-idx3-ubyte"]) for part in parts]
+    digits = [_bytes_after(8, files[f"{part}-labels-idx1-ubyte"]) for part in parts]
+    pair = _pair(np.concatenate(images).reshape(-1, 784), np.concatenate(digits), lower, higher)
+    return pair._replace(X=pair.X / 255.0)
 
 
-def _mnist_part(folder: Path, part: str) -> tuple[np.ndarray, np.ndarray]:
-    with _open(folder, f"{part}-images-idx3-ubyte.gz") as file:
-        images = np.frombuffer(file.read(), dtype=np.uint8, offset=16).reshape(-1, 784)
-    with _open(folder, f"{part}-labels-idx1-ubyte.gz") as file:
-        return images, np.frombuffer(file.read(), dtype=np.uint8, offset=8)
+def _bytes_after(header: int, content: bytes) -> np.ndarray:
+    return np.frombuffer(content, dtype=np.uint8, offset=header)
 
 
-DATASETS = {
-    "ads": _load_ads,
-    "adult": _load_adult,
-    "breast": _load_breast,
-    "farm": _load_farm,
-    "mnist17": partial(_load_mnist_pair, lower=1, higher=7),
-    "mnist49": partial(_load_mnist_pair, lower=4, higher=9),
-    "mnist56": partial(_load_mnist_pair, lower=5, higher=6),
+EMBEDDED = {
+    "breast": _breast,
+    "digits17": partial(_digits_pair, lower=1, higher=7),
+    "digits49": partial(_digits_pair, lower=4, higher=9),
+    "digits56": partial(_digits_pair, lower=5, higher=6),
 }
+
+FROM_FILES = {
+    "ads": _ads,
+    "adult": _adult,
+    "farm": _farm,
+    "mnist17": partial(_mnist_pair, lower=1, higher=7),
+    "mnist49": partial(_mnist_pair, lower=4, higher=9),
+    "mnist56": partial(_mnist_pair, lower=5, higher=6),
+}
+
+DATASETS = (*FROM_FILES, *EMBEDDED)
