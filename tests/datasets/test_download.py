@@ -59,6 +59,9 @@ class Answer(BaseHTTPRequestHandler):
         content = site.files.get(self.path)
         if content is None:
             return self.send_error(404)
+        # Real servers compress text unless asked not to, and ranges then count other bytes.
+        if self.headers["Accept-Encoding"] != "identity":
+            return self.send_error(406)
         start = int(asked.removeprefix("bytes=").removesuffix("-")) if asked else 0
         if not site.knows_ranges:
             start = 0
@@ -278,6 +281,6 @@ def test_the_licence_is_shown_once_for_the_four_gzips_of_mnist(
         data = load("mnist49")
         np.testing.assert_array_equal(data.y, [-1] * 4 + [1] * 2)
         np.testing.assert_array_equal(data.X[:, 0] * 255, [4] * 4 + [9] * 2)
-    assert messages.text.count("Made-up MNIST. Licence: Licence M. Cite: Author M") == 1
+        assert messages.text.count("Made-up MNIST. Licence: Licence M. Cite: Author M") == 1
     assert len(mirrors.asked) == 4
     assert names_in(cache) == sorted(f"{name}.gz" for name in files)
