@@ -6,7 +6,7 @@ from scipy.linalg import cho_factor, cho_solve
 MAX_STEPS = 100
 # Of the gradient, against what it was at w = 0: far under what LinearSVC stops at.
 TOLERANCE = 1e-6
-NEGLIGIBLE = 1e-60
+NEGLIGIBLE = 1e-20
 
 
 def squared_hinge_path(X, y, Cs):
@@ -60,7 +60,9 @@ def _newton(signed, C, weights, active_gram):
             break
         hessian = 2 * C * active_gram.of(margins < 1)
         hessian.flat[:: len(weights) + 1] += 1
-        step = -cho_solve(cho_factor(hessian, overwrite_a=True, check_finite=False), gradient)
+        # Its transpose is itself, and in the order of columns that LAPACK factors in place.
+        factor = cho_factor(hessian.T, lower=True, overwrite_a=True, check_finite=False)
+        step = -cho_solve(factor, gradient, check_finite=False)
         moved = signed @ step
         length = _best_length(weights, step, margins, moved, C)
         weights = weights + length * step
@@ -106,6 +108,7 @@ class _ActiveGram:
             entered, left = np.flatnonzero(active), []
         for rows, sign in ((entered, 1), (left, -1)):
             if len(rows):
-                self._gram += sign * (self._rows[rows].T @ self._rows[rows])
+                block = self._rows[rows]
+                self._gram += sign * (block.T @ block)
         self._active = active
         return self._gram.copy()

@@ -159,7 +159,8 @@ def pb_landmarks(
     if landmarks == "kmeans":
         prior = _rbf_landmarks(bench, width, landmarks)
         points = (prior.landmarks_, prior.landmark_labels_)
-    for n_frequencies in profile.frequencies_a_landmark(width):
+    widths, betas = profile.landmark_grid(width)
+    for n_frequencies in widths:
         model = PBLandmarks(
             points,
             n_landmarks=width / 100,
@@ -167,16 +168,16 @@ def pb_landmarks(
             gamma=bench.gamma,
             random_state=bench.seed("landmarks", landmarks, width),
         ).fit(parts.X_train, parts.y_train)
-        yield from _tempered(bench, model)
+        yield from _tempered(bench, model, betas)
 
 
-def _tempered(bench: Bench, model: PBLandmarks) -> Iterator[Candidate]:
+def _tempered(bench: Bench, model: PBLandmarks, betas: tuple[float, ...]) -> Iterator[Candidate]:
     """Yield the model at each beta; the cosines are computed once for as many as memory holds."""
     parts, n_train = bench.parts, bench.parts.X_train.shape[0]
     X = bench.training_and_validation.astype(np.float32)
     at_once = max(1, LARGEST_STACK // (4 * X.shape[0] * len(model.phases_)))
-    for start in range(0, len(BETAS), at_once):
-        models = [model.resample(beta=beta) for beta in BETAS[start : start + at_once]]
+    for start in range(0, len(betas), at_once):
+        models = [model.resample(beta=beta) for beta in betas[start : start + at_once]]
         posteriors = np.stack([each.posterior_ for each in models])
         stack = landmark_similarities(X, model.pool_, model.phases_, posteriors)
         for each, similarities in zip(models, stack, strict=True):

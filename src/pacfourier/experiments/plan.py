@@ -51,8 +51,9 @@ class Profile:
         Numbers D of frequencies of the greedy methods.
     percentages : tuple of int
         Landmarks, of the training set.
-    landmark_widths : tuple of int
-        Numbers of frequencies a landmark, away from the percentage of Table 1, which has all.
+    landmark_widths, landmark_betas : tuples
+        Frequencies a landmark and values of beta, away from the percentage of Table 1, which
+        has all.
     svm_rows : int or None
         At most this many training rows choose the bandwidth.
     svm_iterations : int
@@ -63,12 +64,15 @@ class Profile:
     widths: tuple[int, ...]
     percentages: tuple[int, ...]
     landmark_widths: tuple[int, ...] = LANDMARK_WIDTHS
+    landmark_betas: tuple[float, ...] = BETAS
     svm_rows: int | None = None
     svm_iterations: int = -1
 
-    def frequencies_a_landmark(self, percentage: float) -> tuple[int, ...]:
-        """Return the grid of D at a percentage of landmarks."""
-        return LANDMARK_WIDTHS if percentage == TABLE_PERCENTAGE else self.landmark_widths
+    def landmark_grid(self, percentage: float) -> tuple[tuple[int, ...], tuple[float, ...]]:
+        """Return the grids of D and of beta at a percentage of landmarks."""
+        if percentage == TABLE_PERCENTAGE:
+            return LANDMARK_WIDTHS, BETAS
+        return self.landmark_widths, self.landmark_betas
 
 
 # Longest first, so that no worker is left with a long cell at the end.
@@ -92,6 +96,7 @@ PROFILES = {
         STANDARD_WIDTHS,
         (1, 5, 10, 25),
         landmark_widths=(64,),
+        landmark_betas=(0.1, 1.0, 10.0),
         svm_rows=5000,
         svm_iterations=10**6,
     ),
