@@ -1,0 +1,136 @@
+"""Which columns hold numbers and which categories, and how they become inputs of a map."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from pacfourier.tabular.tables import InputError, listed
+
+# Rarer categories of a column share one.
+MOST_CATEGORIES = 20
+# Larger numbers are read as missing, smaller ones as zero: the square of their ratio is finite.
+LARGEST_NUMBER, SMALLEST_NUMBER = 1e70, 1e-70
+KINDS = ("numbers", "categories")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What is read of a table.
+
+    Attributes
+    ----------
+    numbers, categories : list of str
+        Names of the columns of each kind.
+    left_out : dict of str to str
+        Why each other column is not read, by name.
+    """
+
+    numbers: list
+    categories: list
+    left_out: dict
+
+    @property
+    def names(self):
+        """The names of all columns that are read."""
+        return [*self.numbers, *self.categories]
+
+    def values(self, table):
+        """Return the columns of a table that are read: floats, and text for categories.
+
+        A value that is no number is missing in a column of numbers; a missing category is a
+        category of its own, the empty text.
+        """
+        missing = [name for name in self.names if name not in table.columns]
+        if missing:
+            raise InputError(f"data must have the columns {listed(missing)} too, got none such.")
+        columns = {name: numbers(table[name]) for name in self.numbers}
+        columns |= {name: texts(table[name]).fillna("") for name in self.categories}
+        return pd.DataFrame(columns, index=table.index)
+
+    def notes(self, table):
+        """Return what cannot be read of the columns that are read, in words."""
+        unread = {name: _n_unread(table[name]) for name in self.numbers}
+        return [
+            f"{count} values of {name!r} are no usable numbers, and are read as missing."
+            for name, count in unread.items()
+            if count
+        ]
+
+
+def table_columns(preparation):
+    """Return which columns to read, as the rows of the preparation show it.
+
+    Parameters
+    ----------
+    preparation : DataFrame
+        Rows that serve nothing else: a choice of columns made on certified rows would be a
+        transform fitted on them.
+
+    Returns
+    -------
+    columns : Columns
+    """
+    kinds = {name: _kind(name, preparation[name]) for name in preparation.columns}
+    columns = Columns(
+        numbers=[name for name, kind in kinds.items() if kind == "numbers"],
+        categories=[name for name, kind in kinds.items() if kind == "categories"],
+        left_out={name: kind for name, kind in kinds.items() if kind not in KINDS},
+    )
+    if not columns.names:
+        raise InputError(
+            "data must have a column to learn from besides the target, got "
+            f"{columns.left_out or 'none'}."
+        )
+    return columns
+
+
+def _kind(name, column):
+    """Return "numbers", "categories", or why the column is left out."""
+    present = column.dropna()
+    if name.startswith("Unnamed: "):
+        return "it has no name"
+    if present.empty:
+        return "no value is present in the rows of the preparation"
+    if _n_unread(present) == 0 and not is_bool_dtype(column):
+        return "numbers"
+    n_distinct = texts(present).nunique()
+    if n_distinct > MOST_CATEGORIES and n_distinct > len(present) / 2:
+        return f"{n_distinct} different texts in {len(present)} rows look like names of rows"
+    return "categories"
+
+
+def numbers(column):
+    """Return a column as floats; what is no number, or too large, is missing."""
+    if not is_numeric_dtype(column) or is_bool_dtype(column):
+        column = pd.to_numeric(texts(column), errors="coerce")
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    values = np.where(np.abs(values) <= LARGEST_NUMBER, values, np.nan)
+    return np.where(np.abs(values) < SMALLEST_NUMBER, 0, values)
+
+
+def texts(column):
+    """Return a column as text; what is missing stays so."""
+    return column.astype(object).map(str, na_action="ignore")
+
+
+def _n_unread(column):
+    return int(np.isnan(numbers(column)).sum() - column.isna().sum())
+
+
+def column_encoder(columns):
+    """Return the transformer of ``Columns.values`` to inputs of a map, not fitted.
+
+    Numbers: missing ones become the median, then mean zero and variance one. Categories: one
+    indicator each; the rare ones share one, and unknown ones have none.
+    """
+    scaler = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+    indicators = OneHotEncoder(handle_unknown="ignore", max_categories=MOST_CATEGORIES)
+    return ColumnTransformer(
+        [("numbers", scaler, columns.numbers), ("categories", indicators, columns.categories)]
+    )

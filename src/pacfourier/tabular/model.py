@@ -1,0 +1,232 @@
+"""A classifier of tables that carries its certificates."""
+
+import time
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import confusion_matrix
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import Pipeline
+
+from pacfourier.core.summary import row_fingerprints
+from pacfourier.estimators.pbrff import PBRFF
+from pacfourier.pacbayes.bounds import holdout
+from pacfourier.tabular.columns import Columns, column_encoder, table_columns
+from pacfourier.tabular.tables import InputError, check_classes, listed, table_labels
+
+# What remains, three rows of five, is learned from.
+PREPARATION_SHARE, HELD_OUT_SHARE = 0.15, 0.25
+FEWEST_ROWS = 50
+# Also the smallest number of rows of a class that can be learned from: one a fold.
+N_FOLDS = 5
+PENALTIES = {"C": [1.0, 10.0, 100.0, 1000.0]}
+# How unlikely a coincidence must be before fresh rows are taken for old ones.
+COINCIDENCE = 0.001
+
+
+class ObservedError(NamedTuple):
+    """Errors of a classifier on rows that no choice has seen."""
+
+    n_errors: int
+    n_samples: int
+    epsilon: float
+
+    @property
+    def bound(self):
+        """The exact binomial (Clopper-Pearson) bound on the error on new rows."""
+        return holdout(**self._asdict()).value
+
+
+@dataclass(frozen=True, eq=False)
+class TabularModel:
+    """A fitted classifier of tables.
+
+    Attributes
+    ----------
+    columns : Columns
+        What is read of a table.
+    pipeline : Pipeline
+        The encoder of the columns, the learned map, the linear classifier.
+    record : dict
+        What is known of the fit, in plain numbers, strings and lists.
+    fingerprints : array of shape (n_rows,)
+        Those of all encoded rows of the table it was fitted on.
+    """
+
+    columns: Columns
+    pipeline: Pipeline
+    record: dict
+    fingerprints: np.ndarray
+
+    def predictions(self, table):
+        """Return the predicted class of each row and the probability of each class, by name."""
+        mapped = self.pipeline[:-1].transform(self.columns.values(table))
+        classifier = self.pipeline[-1]
+        probabilities = zip(classifier.classes_, classifier.predict_proba(mapped).T, strict=True)
+        return {f"predicted_{self.record['target']}": classifier.predict(mapped)} | {
+            f"probability_{name}": values for name, values in probabilities
+        }
+
+    def notes(self, table):
+        """Return what of a table is not read, in words."""
+        expected = {*self.columns.names, *self.columns.left_out, self.record["target"]}
+        extra = [name for name in table.columns if name not in expected]
+        unknown = [f"columns that the model does not know are ignored: {listed(extra)}."]
+        return [*self.columns.notes(table), *(unknown if extra else [])]
+
+    def certificate(self):
+        """Return the certificate of the learned map, computed anew."""
+        return self.pipeline["features"].certificate(self.record["epsilon"])
+
+    @property
+    def held_out_error(self):
+        """The errors on the part of the table that was held out."""
+        confusion = np.asarray(self.record["confusion"])
+        n_rows = int(confusion.sum())
+        return ObservedError(n_rows - int(np.trace(confusion)), n_rows, self.record["epsilon"])
+
+    def fresh_error(self, table):
+        """Return the errors on labelled rows that are not those of the fit.
+
+        Parameters
+        ----------
+        table : DataFrame
+            Refused, by an InputError, where more of its rows are known than coincidence allows.
+
+        Returns
+        -------
+        error : ObservedError
+        """
+        labels = table_labels(table, self.record["target"])
+        encoded = self.pipeline["columns"].transform(self.columns.values(table))
+        n_known = int(np.isin(row_fingerprints(encoded), self.fingerprints).sum())
+        _check_fresh(n_known, len(labels), self.record["known_share"])
+        n_errors = int((self.pipeline[1:].predict(encoded) != labels).sum())
+        return ObservedError(n_errors, len(labels), self.record["epsilon"])
+
+
+def _check_fresh(n_known, n_rows, known_share):
+    """Refuse rows of which more are known than rows of one law coincide.
+
+    The held-out rows of the fit say how many do: none of measurements, many of a few categories.
+    """
+    if n_known > stats.binom.isf(COINCIDENCE, n_rows, known_share):
+        raise InputError(
+            f"data must be fresh, got {n_known} of {n_rows} rows that the model was fitted on: "
+            "their errors bound nothing."
+        )
+
+
+class Parts(NamedTuple):
+    """Positions of the rows of each part of a table."""
+
+    preparation: np.ndarray
+    learning: np.ndarray
+    held_out: np.ndarray
+
+
+def random_parts(n_rows, seed):
+    """Cut rows into three parts, blindly.
+
+    Any part of independent rows is then a sample of independent rows. A stratified part is
+    not: its numbers of rows a class are fixed, where those of new rows vary.
+    """
+    order = np.random.default_rng(seed).permutation(n_rows)
+    n_preparation, n_held_out = round(PREPARATION_SHARE * n_rows), round(HELD_OUT_SHARE * n_rows)
+    return Parts(*np.split(order, [n_preparation, n_rows - n_held_out]))
+
+
+def fit_table(table, target, *, n_frequencies=100, epsilon=0.05, seed=0):
+    """Train a certified classifier on a table.
+
+    The rows are cut into three parts. The *preparation* fits the encoder of the columns and
+    serves nothing else; the *learning* part gives the map, its certificate and the linear
+    classifier; the *held-out* part gives the bound on the error.
+
+    Parameters
+    ----------
+    table : DataFrame
+    target : str
+        Name of the column that holds the classes.
+    n_frequencies : int, default=100
+    epsilon : float, default=0.05
+        Probability that the certificate fails, and that the bound on the error fails.
+    seed : int, default=0
+
+    Returns
+    -------
+    model : TabularModel
+    """
+    started = time.perf_counter()
+    labels = _checked_labels(table, target, epsilon)
+    parts = random_parts(len(table), seed)
+    _check_learning_part(labels[parts.learning], np.unique(labels), target)
+    inputs = table.drop(columns=target)
+    columns = table_columns(inputs.iloc[parts.preparation])
+    X = columns.values(inputs)
+    encoder = column_encoder(columns).fit(X.iloc[parts.preparation])
+    encoded = encoder.transform(X)
+    learned = _learned_steps(encoded[parts.learning], labels[parts.learning], n_frequencies, seed)
+    pipeline, fingerprints = Pipeline([("columns", encoder), *learned]), row_fingerprints(encoded)
+    record = {
+        "target": target,
+        "classes": pipeline.classes_.tolist(),
+        "rows": [len(part) for part in parts],
+        "epsilon": epsilon,
+        "seed": seed,
+        "confusion": _confusion(pipeline[1:], encoded[parts.held_out], labels[parts.held_out]),
+        "certificate": pipeline["features"].certificate(epsilon).to_dict(),
+        "known_share": _known_share(fingerprints, parts),
+        "notes": [*_omissions(columns), *columns.notes(inputs)],
+        "versions": {name: version(name) for name in ("pacfourier", "scikit-learn", "numpy")},
+        "seconds": time.perf_counter() - started,
+    }
+    return TabularModel(columns, pipeline, record, fingerprints)
+
+
+def _checked_labels(table, target, epsilon):
+    if not 0 < epsilon < 1:
+        raise InputError(f"epsilon must lie between 0 and 1, got {epsilon!r}.")
+    labels = table_labels(table, target)
+    if len(table) < FEWEST_ROWS:
+        raise InputError(f"data must have {FEWEST_ROWS} rows or more, got {len(table)}.")
+    check_classes(labels, target)
+    return labels
+
+
+def _check_learning_part(labels, classes, target):
+    rare = [name for name in classes if np.count_nonzero(labels == name) < N_FOLDS]
+    if rare:
+        raise InputError(
+            f"target {target!r} must have {N_FOLDS} rows or more of each class in the learning "
+            f"part, three fifths of all, got fewer of {listed(rare)}: join or leave out rare ones."
+        )
+
+
+def _learned_steps(X, labels, n_frequencies, seed):
+    """Return the map and the linear classifier that follow the encoder."""
+    kind = "binary" if len(np.unique(labels)) == 2 else "multiclass"
+    features = PBRFF(n_frequencies, labels=kind, random_state=seed).fit(X, labels)
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
+    search = GridSearchCV(LogisticRegression(max_iter=2000), PENALTIES, cv=folds)
+    classifier = search.fit(features.transform(X), labels).best_estimator_
+    return [("features", features), ("classifier", classifier)]
+
+
+def _omissions(columns):
+    return [f"column {name!r} is left out: {why}." for name, why in columns.left_out.items()]
+
+
+def _confusion(classifier, X, labels):
+    """Return how many rows of each class (down) are given each class (across)."""
+    return confusion_matrix(labels, classifier.predict(X), labels=classifier.classes_).tolist()
+
+
+def _known_share(fingerprints, parts):
+    """Return the share of held-out rows that equal one of the others."""
+    others = np.concatenate([parts.preparation, parts.learning])
+    return float(np.isin(fingerprints[parts.held_out], fingerprints[others]).mean())

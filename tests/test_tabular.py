@@ -1,0 +1,492 @@
+import gzip
+import itertools
+import json
+import tempfile
+from pathlib import Path
+from unittest.mock import Mock
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from pacfourier import PBRFF
+from pacfourier.tabular import (
+    InputError,
+    ObservedError,
+    certificate_facts,
+    check_output,
+    fit_facts,
+    fit_report,
+    fit_table,
+    load_model,
+    read_table,
+    save_model,
+    write_file,
+)
+from pacfourier.tabular.columns import MOST_CATEGORIES, column_encoder, table_columns
+from pacfourier.tabular.files import TRUSTED
+from pacfourier.tabular.model import random_parts
+from pacfourier.tabular.tables import check_classes
+
+
+def patients(n_rows=400, seed=0):
+    """Two measurements and a category that tell two classes apart, and gaps in them."""
+    rng = np.random.default_rng(seed)
+    is_ill = rng.random(n_rows) < 0.4
+    table = pd.DataFrame(
+        {
+            "pulse": 60 + 25 * is_ill + 8 * rng.standard_normal(n_rows),
+            "age": rng.uniform(20, 80, n_rows).round(2),
+            "ward": np.where(rng.random(n_rows) < 0.8, np.where(is_ill, "east", "west"), "north"),
+            "smokes": rng.random(n_rows) < 0.5,
+            "state": np.where(is_ill, "ill", "well"),
+        }
+    )
+    table.loc[rng.random(n_rows) < 0.05, "pulse"] = np.nan
+    table.loc[rng.random(n_rows) < 0.05, "ward"] = None
+    return table
+
+
+@pytest.fixture(scope="module")
+def table():
+    return patients()
+
+
+@pytest.fixture(scope="module")
+def model(table):
+    return fit_table(table, "state", n_frequencies=10)
+
+
+# Reading
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_every_kind_of_file_gives_the_same_predictions(suffix, model, table, tmp_path):
+    path = tmp_path / f"data{suffix}"
+    table.to_parquet(path) if suffix == ".parquet" else table.to_csv(path, index=False)
+    read = read_table(path)
+    assert list(read.columns) == list(table.columns)
+    expected, found = model.predictions(table), model.predictions(read)
+    assert list(expected) == ["predicted_state", "probability_ill", "probability_well"]
+    for name in expected:
+        np.testing.assert_array_equal(found[name], expected[name])
+
+
+def test_csv_with_a_byte_order_mark_quotes_and_blank_lines(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_bytes('\ufeffa,"b, c"\r\n\r\n1,"x\r\ny"\r\n2,\r\n'.encode())
+    table = read_table(path)
+    assert list(table.columns) == ["a", "b, c"]
+    assert table["b, c"].isna().tolist() == [False, True]
+
+
+BAD_FILES = {
+    "long line": (b"a,b\n1,2\n1,2,3\n", "line 3 must have 2 fields, as the first line, got 3"),
+    "short line": (b"a,b\n1,2\n1\n", "line 3 must have 2 fields, as the first line, got 1"),
+    "all lines long": (b"a,b\n1,2,3\n1,2,3\n", "line 2 must have 2 fields"),
+    "open quote": (b'a,b\n1,"2\n', "must be valid CSV"),
+    "empty": (b"", "must begin with the names of its columns, got none"),
+    "header only": (b"a,b\n", "must have rows, got none"),
+    "same names": (b"a,b,a\n1,2,3\n", "distinct column names, got 'a' twice"),
+    "binary": (bytes(range(256)), "must be UTF-8 text"),
+    "zero bytes": (b"a\0b\n1\n", "got zero bytes"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_bad_csv_is_refused(case, tmp_path):
+    content, message = BAD_FILES[case]
+    path = tmp_path / "data.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        read_table(path)
+
+
+@pytest.mark.parametrize("name", ["data.csv.gz", "data.parquet"])
+@pytest.mark.parametrize("content", [b"", b"no such format", gzip.compress(b"a,b\n1,2\n")[:-9]])
+def test_broken_files_are_refused(name, content, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(
+        InputError, match=r"data must be readable|data must be a readable|data must begin"
+    ):
+        read_table(path)
+
+
+def test_files_must_exist_with_a_known_suffix(tmp_path):
+    with pytest.raises(InputError, match="data must be a file, got"):
+        read_table(tmp_path / "none.csv")
+    (tmp_path / "data.xlsx").write_bytes(b"a")
+    with pytest.raises(InputError, match=r"must end in one of .*, got 'data.xlsx'"):
+        read_table(tmp_path / "data.xlsx")
+
+
+# Columns
+
+
+def test_columns_are_numbers_categories_or_left_out():
+    n_rows = 60
+    columns = table_columns(
+        pd.DataFrame(
+            {
+                "Unnamed: 0": range(n_rows),
+                "text of numbers": ["1", "2.5", "-1e3"] * 20,
+                "amount": pd.array([1, None] * 30, dtype="Int64"),
+                "words": ["a", "b", None] * 20,
+                "flag": [True, False] * 30,
+                "flag with gaps": [True, False, None] * 20,
+                "kind": pd.Categorical([1, 2] * 30),
+                "when": pd.date_range("2020-01-01", periods=n_rows),
+                "name": [f"row {i}" for i in range(n_rows)],
+                "nothing": [None] * n_rows,
+            }
+        )
+    )
+    assert columns.numbers == ["text of numbers", "amount", "kind"]
+    assert columns.categories == ["words", "flag", "flag with gaps"]
+    assert list(columns.left_out) == ["Unnamed: 0", "when", "name", "nothing"]
+    assert "60 different texts in 60 rows" in columns.left_out["name"]
+
+
+def test_values_that_are_no_numbers_are_missing_and_said_to_be():
+    preparation = pd.DataFrame({"a": ["1", "2", "3"]})
+    table = pd.DataFrame({"a": ["1", "two", "inf", "1e200", None]})
+    columns = table_columns(preparation)
+    assert np.isnan(columns.values(table)["a"]).tolist() == [False, True, True, True, True]
+    assert columns.notes(table) == [
+        "3 values of 'a' are no usable numbers, and are read as missing."
+    ]
+    encoded = column_encoder(columns).fit(columns.values(preparation))
+    # The median of the preparation is its mean here: zero after scaling.
+    np.testing.assert_allclose(encoded.transform(columns.values(table))[1:], 0, atol=1e-12)
+
+
+def test_categories_missing_unknown_and_rare():
+    names = [f"c{i}" for i in range(30)]
+    preparation = pd.DataFrame({"a": [*names, *names[:18] * 3, None, None]})
+    columns = table_columns(preparation)
+    encoder = column_encoder(columns).fit(columns.values(preparation))
+    table = pd.DataFrame({"a": ["c0", None, "never seen", "c28", "c29"]})
+    encoded = np.asarray(encoder.transform(columns.values(table)).todense())
+    assert encoded.shape == (5, MOST_CATEGORIES)
+    assert encoded.sum(axis=1).tolist() == [1, 1, 0, 1, 1]
+    assert encoded[0] @ encoded[1] == 0
+    assert encoded[3] @ encoded[4] == 1
+
+
+def test_a_table_without_usable_columns_is_refused():
+    with pytest.raises(InputError, match="column to learn from besides the target, got none"):
+        table_columns(pd.DataFrame(index=range(5)))
+    with pytest.raises(InputError, match="no value is present"):
+        table_columns(pd.DataFrame({"a": [None] * 5}))
+
+
+# Labels
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.rename(columns={"state": "z"}), "target must be one of 'pulse'.*got 'state'"),
+        (lambda t: t.assign(state="ill"), "must have two classes or more, got 'ill'"),
+        (lambda t: t.assign(state=t["state"].where(t.index > 2)), "every row, got 3 without"),
+        (lambda t: t.assign(state=np.arange(len(t)) / 7), "400 different numbers.*regression"),
+        (lambda t: t.head(49), "data must have 50 rows or more, got 49"),
+        (lambda t: t.assign(state=t["state"].where(t.index > 2, "odd")), "got fewer of 'odd'"),
+        (lambda t: t[["state"]], "column to learn from"),
+    ],
+)
+def test_tables_that_cannot_be_learned_are_refused(change, message, table):
+    with pytest.raises(InputError, match=message):
+        fit_table(change(table), "state")
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, -1.0, float("nan")])
+def test_epsilon_is_checked(epsilon, table):
+    with pytest.raises(InputError, match="epsilon must lie between 0 and 1, got"):
+        fit_table(table, "state", epsilon=epsilon)
+
+
+def test_many_words_or_few_numbers_are_classes():
+    check_classes(np.array([f"w{i}" for i in range(31)]), "y")
+    check_classes(np.arange(30).astype(str), "y")
+    with pytest.raises(InputError, match="31 different numbers"):
+        check_classes(np.arange(31).astype(str), "y")
+
+
+def test_long_lists_of_names_are_cut(table):
+    wide = table.assign(**{f"column {i}": 0 for i in range(20)})
+    with pytest.raises(InputError, match="'column 4' and 15 more, got 'z'"):
+        fit_table(wide, "z")
+
+
+# Fitting
+
+
+def test_parts_are_disjoint_whole_and_blind():
+    parts = random_parts(1001, seed=3)
+    assert [len(part) for part in parts] == [150, 601, 250]
+    assert sorted(itertools.chain(*parts)) == list(range(1001))
+    again, other = random_parts(1001, seed=3), random_parts(1001, seed=4)
+    assert all((one == two).all() for one, two in zip(parts, again, strict=True))
+    assert not (parts.held_out == other.held_out).all()
+
+
+def test_each_part_serves_its_own_purpose(model, table):
+    parts = random_parts(len(table), seed=0)
+    X = model.columns.values(table)
+    encoder = model.pipeline["columns"]
+    scaler = encoder.named_transformers_["numbers"]
+    assert scaler["simpleimputer"].statistics_[0] == X["pulse"].iloc[parts.preparation].median()
+    np.testing.assert_allclose(scaler["standardscaler"].mean_[1], X["age"].iloc[parts[0]].mean())
+    learning = table.iloc[parts.learning]
+    expected = PBRFF(10, labels="binary", random_state=0).fit(
+        encoder.transform(X.iloc[parts.learning]), learning["state"]
+    )
+    np.testing.assert_array_equal(model.pipeline["features"].losses_, expected.losses_)
+    held_out = table.iloc[parts.held_out]
+    predicted = model.predictions(held_out)["predicted_state"]
+    n_errors = int((predicted != held_out["state"]).sum())
+    assert model.held_out_error == ObservedError(n_errors, len(held_out), 0.05)
+    assert 0 < n_errors < 20
+
+
+def test_changing_held_out_rows_changes_nothing_learned(model, table):
+    parts = random_parts(len(table), seed=0)
+    changed = table.copy()
+    changed.loc[parts.held_out, "pulse"] = 1e6
+    changed.loc[parts.held_out, "ward"] = "elsewhere"
+    other = fit_table(changed, "state", n_frequencies=10)
+    np.testing.assert_array_equal(other.pipeline[-1].coef_, model.pipeline[-1].coef_)
+    assert other.record["certificate"] == model.record["certificate"]
+
+
+def test_held_out_bound_is_clopper_pearson(model):
+    error = model.held_out_error
+    expected = stats.beta.isf(0.05, error.n_errors + 1, error.n_samples - error.n_errors)
+    assert error.bound == pytest.approx(expected, rel=1e-9)
+
+
+def test_certificate_is_given_on_prepared_rows_and_refused_on_rows_scaled_by_themselves(table):
+    parts = random_parts(len(table), seed=0)
+    numbers = table[["pulse", "age"]].fillna(70)
+    learning, labels = numbers.iloc[parts.learning], table["state"].iloc[parts.learning]
+    learner = PBRFF(10, labels="binary", random_state=0)
+    prepared = StandardScaler().fit(numbers.iloc[parts.preparation]).transform(learning)
+    assert learner.fit(prepared, labels).certificate().value < 0.5
+    leaked = StandardScaler().fit_transform(learning)
+    with pytest.raises(ValueError, match=r"No certificate\. inputs: a column has mean 0"):
+        _ = learner.fit(leaked, labels).certificate().value
+
+
+def test_deployed_certificate_holds_its_value(model):
+    certificate = model.certificate()
+    assert certificate.violations == ()
+    assert certificate.value < 0.5
+    assert certificate.to_dict() == model.record["certificate"]
+
+
+def test_refused_certificate_is_said_not_raised(table):
+    repeated = pd.concat([table.head(100)] * 4, ignore_index=True)
+    twice = fit_table(repeated, "state", n_frequencies=5)
+    assert twice.record["certificate"]["value"] is None
+    facts = dict(certificate_facts(twice.certificate()))
+    assert facts["certificate"] == "No certificate for the deployed kernel"
+    assert "keep the originals only" in facts["violated: sample"]
+
+
+def test_several_classes_and_word_columns(rng):
+    y = np.repeat(["a", "b", "c"], 60)
+    table = pd.DataFrame({"x": rng.standard_normal(180) + 4 * np.repeat([0, 1, 2], 60), "y": y})
+    model = fit_table(table, "y", n_frequencies=10, epsilon=0.1)
+    assert model.record["classes"] == ["a", "b", "c"]
+    assert model.certificate().epsilon == 0.1
+    assert model.held_out_error.bound < 0.4
+    total = sum(model.predictions(table)[f"probability_{name}"] for name in "abc")
+    np.testing.assert_allclose(total, 1)
+
+
+@pytest.mark.parametrize(("small", "large"), [(0, 1e69), (1e-69, 1e70), (1e-200, 1e200)])
+def test_extreme_numbers_outside_the_preparation_overflow_nothing(small, large, rng):
+    parts, x = random_parts(100, seed=0), rng.standard_normal(100) * small
+    x[parts.learning[:3]], x[parts.held_out[:3]] = large, -large
+    table = pd.DataFrame({"x": x, "z": rng.standard_normal(100), "y": np.resize(["a", "b"], 100)})
+    assert fit_table(table, "y", n_frequencies=3).certificate().violations == ()
+
+
+VALUES = {
+    "float": st.floats(),
+    "whole": st.integers(-(10**20), 10**20),
+    "word": st.one_of(st.none(), st.text(max_size=3)),
+    "flag": st.booleans(),
+    "mixed": st.one_of(st.none(), st.booleans(), st.floats(), st.text(max_size=2)),
+}
+
+
+@pytest.mark.slow
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.sampled_from(list(VALUES)), min_size=1, max_size=4), st.data())
+def test_mixed_tables_are_fitted_and_saved(kinds, data):
+    columns = {
+        f"{place} {kind}": data.draw(st.lists(VALUES[kind], min_size=60, max_size=60))
+        for place, kind in enumerate(kinds)
+    }
+    table = pd.DataFrame(columns).assign(z=np.linspace(0, 1, 60), y=np.resize(["p", "q"], 60))
+    model = fit_table(table, "y", n_frequencies=3)
+    reordered = table[[*reversed(table.columns)]].drop(columns="y")
+    predictions = model.predictions(reordered)
+    assert set(predictions["predicted_y"]) <= {"p", "q"}
+    np.testing.assert_allclose(predictions["probability_p"] + predictions["probability_q"], 1)
+    with tempfile.TemporaryDirectory() as folder:
+        save_model(model, Path(folder) / "model.skops")
+        loaded = load_model(Path(folder) / "model.skops")
+    for name, values in loaded.predictions(table).items():
+        np.testing.assert_array_equal(values, predictions[name])
+
+
+# Files
+
+
+def test_saved_model_is_the_same_model(model, table, tmp_path):
+    save_model(model, tmp_path / "model.skops")
+    loaded = load_model(tmp_path / "model.skops")
+    for name, values in model.predictions(table).items():
+        np.testing.assert_array_equal(loaded.predictions(table)[name], values)
+    assert loaded.certificate() == model.certificate()
+    assert loaded.certificate().to_dict() == loaded.record["certificate"]
+    assert loaded.record == json.loads(json.dumps(model.record)) == model.record
+    assert loaded.held_out_error == model.held_out_error
+    assert (loaded.fingerprints == model.fingerprints).all()
+    assert [path.name for path in tmp_path.iterdir()] == ["model.skops"]
+
+
+def test_trusted_types_are_exactly_those_of_a_model(model):
+    found = set(skops.io.get_untrusted_types(data=skops.io.dumps(model)))
+    # Whether dtypes are trusted anyway depends on the version of skops.
+    assert found | {"numpy.dtype"} == TRUSTED
+
+
+class Foreign:
+    pass
+
+
+def test_model_with_a_foreign_type_is_refused(model, tmp_path):
+    path = tmp_path / "model.skops"
+    skops.io.dump([model, Foreign()], path)
+    with pytest.raises(InputError, match=r"foreign types '.*Foreign'\.$"):
+        load_model(path)
+
+
+def test_files_that_are_no_models_are_refused(tmp_path):
+    path = tmp_path / "model.skops"
+    with pytest.raises(InputError, match="no such file"):
+        load_model(path)
+    path.write_bytes(b"not a model")
+    with pytest.raises(InputError, match=r"'pacfourier fit' wrote, got .*BadZipFile"):
+        load_model(path)
+    skops.io.dump(Pipeline([("scaler", StandardScaler())]), path)
+    with pytest.raises(InputError, match=r"it holds a Pipeline\.$"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("where", ["skops.io.dumps", "os.fsync", "pathlib.Path.replace"])
+@pytest.mark.parametrize("failure", [OSError("disk is full"), KeyboardInterrupt()])
+def test_nothing_is_left_of_a_write_that_fails(where, failure, model, tmp_path, monkeypatch):
+    path = tmp_path / "model.skops"
+    path.write_bytes(b"the model before")
+
+    monkeypatch.setattr(where, Mock(side_effect=failure))
+    with pytest.raises((OSError, InputError, KeyboardInterrupt)):
+        save_model(model, path)
+    assert [item.name for item in tmp_path.iterdir()] == ["model.skops"]
+    assert path.read_bytes() == b"the model before"
+
+
+def test_outputs_are_checked_before_work(tmp_path):
+    check_output(tmp_path / "model.skops", ".skops")
+    with pytest.raises(InputError, match=r"must end in \.skops, got .*data\.csv"):
+        check_output(tmp_path / "data.csv", ".skops")
+    (tmp_path / "folder.skops").mkdir()
+    for bad in (tmp_path / "folder.skops", tmp_path / "none" / "model.skops"):
+        with pytest.raises(InputError, match="must be a file in a writable folder"):
+            check_output(bad, ".skops")
+    with pytest.raises(InputError, match="the output must be writable"):
+        write_file(tmp_path / "folder.skops", b"")
+
+
+# Fresh data
+
+
+def test_fresh_error_is_counted_and_bounded(model):
+    fresh = patients(500, seed=1)
+    error = model.fresh_error(fresh)
+    predicted = model.predictions(fresh)["predicted_state"]
+    assert error == ObservedError(int((predicted != fresh["state"]).sum()), 500, 0.05)
+    assert error.n_errors / 500 < error.bound < 0.2
+
+
+def test_labels_never_seen_are_errors(model):
+    assert model.fresh_error(patients(100, seed=1).assign(state="new")).n_errors == 100
+
+
+@pytest.mark.parametrize("n_known", [1, 400])
+def test_rows_of_the_fit_are_not_fresh(n_known, model, table):
+    assert model.record["known_share"] == 0
+    mixed = pd.concat([table.head(n_known), patients(200, seed=1)])
+    with pytest.raises(InputError, match=f"must be fresh, got {n_known} of {n_known + 200} rows"):
+        model.fresh_error(mixed[[*reversed(mixed.columns)]])
+
+
+def test_rows_that_coincide_by_chance_are_fresh():
+    def survey(seed):
+        rng = np.random.default_rng(seed)
+        answers = rng.choice(["yes", "no", "maybe"], size=(300, 3))
+        return pd.DataFrame(answers, columns=["a", "b", "c"]).assign(
+            y=np.where(answers[:, 0] == "yes", "in", "out")
+        )
+
+    model = fit_table(survey(0), "y", n_frequencies=5)
+    assert model.record["known_share"] == 1
+    assert model.fresh_error(survey(1)).n_errors == 0
+
+
+# Words
+
+
+def test_missing_columns_are_refused_and_extra_ones_noted(model, table):
+    with pytest.raises(InputError, match="must have the columns 'age', 'ward' too"):
+        model.predictions(table.drop(columns=["age", "ward"]))
+    assert model.notes(table) == []
+    [note] = model.notes(table.assign(more=1))
+    assert note == "columns that the model does not know are ignored: 'more'."
+
+
+def test_facts_say_what_the_record_holds(model):
+    facts = dict(fit_facts(model))
+    assert facts["rows"] == "400: 60 prepare, 240 learn, 100 held out"
+    assert facts["columns"] == "2 numeric, 2 categorical"
+    assert facts["classes"] == "state: ill, well"
+    error = model.held_out_error
+    assert facts["held-out error"] == f"{error.n_errors / 100:.4f} ({error.n_errors} of 100 rows)"
+    shown = float(facts["error on new rows"].split()[1].rstrip(","))
+    assert error.bound <= shown < error.bound + 1e-4
+
+
+def test_report_escapes_names_and_embeds_its_figure(table):
+    named = table.rename(columns={"state": "<b>"}).assign(name=[f"<i>{i}" for i in range(400)])
+    html = fit_report(fit_table(named, "<b>", n_frequencies=5))
+    assert "<b>" not in html
+    assert "A certified classifier of &lt;b&gt;" in html
+    assert "column &#x27;name&#x27; is left out" in html
+    assert "data:image/png;base64," in html
+    assert "http" not in html
+
+
+def test_report_without_notes_has_no_section_of_notes(model):
+    assert "<h2>Notes</h2>" not in fit_report(model)
