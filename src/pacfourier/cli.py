@@ -1,10 +1,100 @@
 """The command ``pacfourier``: arguments only."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
 import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pacfourier import tabular
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+
+Data = Annotated[Path, typer.Argument(help="A .csv, .csv.gz or .parquet file.")]
+Model = Annotated[Path, typer.Argument(help="A .skops file that 'fit' wrote.")]
 
 
 @app.callback()
 def main() -> None:
     """Learn Fourier features with a certificate, and repeat the paper's experiments."""
+
+
+@app.command()
+def fit(
+    data: Data,
+    target: Annotated[str, typer.Option(help="The column that holds the classes.")],
+    out: Annotated[Path, typer.Option(help="Where the model goes.")] = Path("model.skops"),
+    n_frequencies: Annotated[int, typer.Option(min=1, max=20000)] = 100,
+    epsilon: Annotated[float, typer.Option(help="Probability that a bound fails.")] = 0.05,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1)] = 0,
+    report: Annotated[Path | None, typer.Option(help="Where an .html report goes.")] = None,
+) -> None:
+    """Train a certified classifier on a table, and save it."""
+    with input_errors():
+        tabular.check_output(out, ".skops")
+        if report:
+            tabular.check_output(report, ".html")
+        options = {"n_frequencies": n_frequencies, "epsilon": epsilon, "seed": seed}
+        model = tabular.fit_table(tabular.read_table(data), target, **options)
+        html = tabular.fit_report(model).encode() if report else b""
+        tabular.save_model(model, out)
+        if report:
+            tabular.write_file(report, html)
+    notes(model.record["notes"])
+    show([*tabular.fit_facts(model), *tabular.certificate_facts(model.certificate())])
+
+
+@app.command()
+def predict(
+    model: Model,
+    data: Data,
+    out: Annotated[Path, typer.Option(help="Where the table goes.")] = Path("predictions.csv"),
+) -> None:
+    """Add the predicted class and the probabilities of the classes to a table."""
+    with input_errors():
+        tabular.check_output(out, ".csv")
+        fitted, table = tabular.load_model(model), tabular.read_table(data)
+        predicted = table.assign(**fitted.predictions(table))
+        tabular.write_file(out, predicted.to_csv(index=False).encode())
+    notes(fitted.notes(table))
+    typer.echo(f"{len(table)} predictions in {out}")
+
+
+@app.command()
+def certify(model: Model, data: Annotated[Path | None, typer.Argument()] = None) -> None:
+    """Show what a model is worth: its certificate, and its error on fresh labelled rows."""
+    with input_errors():
+        fitted = tabular.load_model(model)
+        facts = [*tabular.fit_facts(fitted), *tabular.certificate_facts(fitted.certificate())]
+        if data:
+            error = fitted.fresh_error(tabular.read_table(data))
+            facts += tabular.error_facts("error on the fresh rows", error)
+    show(facts)
+
+
+@contextmanager
+def input_errors() -> Iterator[None]:
+    """Turn what the user can repair into one line and the exit code 2."""
+    try:
+        yield
+    except tabular.InputError as error:
+        typer.echo(f"Error: {' '.join(str(error).split())}", err=True)
+        raise typer.Exit(2) from None
+
+
+def notes(lines: list[str]) -> None:
+    """Print what was not read, aside from the results."""
+    for line in lines:
+        typer.echo(f"Note: {line}", err=True)
+
+
+def show(facts: list[tuple[str, str]]) -> None:
+    """Print facts as a table."""
+    table = Table(show_header=False)
+    for fact in facts:
+        table.add_row(*map(Text, fact))
+    Console().print(table)
