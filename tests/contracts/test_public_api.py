@@ -9,6 +9,9 @@ import pacfourier
 
 PUBLIC = [getattr(pacfourier, name) for name in pacfourier.__all__]
 CALLABLES = [item for item in PUBLIC if callable(item)]
+EXTRAS = ("matplotlib", "dask", "typer", "rich", "pandas", "pyarrow", "skops")
+# scikit-learn itself imports rich, pandas and pyarrow where they are installed.
+LATE = sorted({"numba", "torch", *EXTRAS} - {"rich", "pandas", "pyarrow"})
 
 
 def test_every_public_name_is_here_once():
@@ -16,9 +19,14 @@ def test_every_public_name_is_here_once():
     assert set(pacfourier.bounds.__all__) == set(pacfourier.pacbayes.bounds.__all__)
 
 
-@pytest.mark.parametrize("module", ["numba", "matplotlib", "torch", "dask"])
+@pytest.mark.parametrize("module", LATE)
 def test_importing_the_package_does_not_import(module):
     code = f"import sys, pacfourier; sys.exit('{module}' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_importing_the_package_needs_no_extra():
+    code = f"import sys; sys.modules.update(dict.fromkeys({EXTRAS})); import pacfourier"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

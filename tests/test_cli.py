@@ -1,0 +1,220 @@
+import subprocess
+import sys
+from unittest.mock import Mock
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from pacfourier.cli import app
+
+FEW = ("--n-frequencies", 5)
+COMMANDS = ("fit", "predict", "certify")
+
+
+def flowers(n_rows=300, seed=0):
+    rng = np.random.default_rng(seed)
+    kind = rng.integers(0, 2, n_rows)
+    return pd.DataFrame(
+        {
+            "length": rng.standard_normal(n_rows) + 3 * kind,
+            "colour": np.where(rng.random(n_rows) < 0.7, np.where(kind, "red", "blue"), "white"),
+            "label [bold]": [f"flower {i}" for i in range(n_rows)],
+            "kind": np.where(kind, "rose", "iris"),
+        }
+    )
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with data, and with a model and a report of them."""
+    folder = tmp_path_factory.mktemp("cli")
+    flowers().to_csv(folder / "data.csv", index=False)
+    flowers(200, seed=1).to_csv(folder / "fresh.csv", index=False)
+    outputs = ("--out", folder / "model.skops", "--report", folder / "report.html")
+    result = invoke("fit", folder / "data.csv", "--target", "kind", *outputs, *FEW)
+    (folder / "stdout").write_text(result.stdout)
+    (folder / "stderr").write_text(result.stderr)
+    assert result.exit_code == 0, result.stderr
+    return folder
+
+
+def squeezed(text):
+    """Return text without the frame and the line breaks of a printed table."""
+    return " ".join(text.replace("│", " ").split())
+
+
+def test_fit_prints_the_two_bounds_and_writes_model_and_report(folder):
+    printed = squeezed((folder / "stdout").read_text())
+    assert "rows 300: 45 prepare, 180 learn, 75 held out" in printed
+    assert "columns 1 numeric, 1 categorical" in printed
+    assert "classes kind: iris, rose" in printed
+    assert "error on new rows <= 0." in printed
+    assert "certificate Alignment loss of the deployed kernel <= 0." in printed
+    assert "declared: inputs no transform of X was fitted on this sample." in printed
+    assert "column 'label [bold]' is left out" in (folder / "stderr").read_text()
+    report = (folder / "report.html").read_text(encoding="utf-8")
+    assert "A certified classifier of kind" in report
+    assert "label [bold]" in report
+
+
+def test_fit_is_repeatable_and_its_seed_matters(folder, tmp_path):
+    def predicted(seed):
+        model, out = tmp_path / f"{seed}.skops", tmp_path / f"{seed}.csv"
+        arguments = ("--target", "kind", "--out", model, "--seed", seed, *FEW)
+        assert invoke("fit", folder / "data.csv", *arguments).exit_code == 0
+        assert invoke("predict", model, folder / "fresh.csv", "--out", out).exit_code == 0
+        return out.read_bytes()
+
+    invoke("predict", folder / "model.skops", folder / "fresh.csv", "--out", tmp_path / "p.csv")
+    assert predicted(0) == (tmp_path / "p.csv").read_bytes() != predicted(1)
+
+
+def test_predict_adds_columns_in_any_order_of_the_others(folder, tmp_path):
+    fresh = flowers(200, seed=1)
+    fresh = fresh[["colour", "length"]].assign(more=1)
+    fresh.loc[0, "colour"] = "never seen"
+    fresh.loc[1, ["colour", "length"]] = None
+    fresh.to_parquet(tmp_path / "new.parquet")
+    out = tmp_path / "out.csv"
+    result = invoke("predict", folder / "model.skops", tmp_path / "new.parquet", "--out", out)
+    assert result.exit_code == 0
+    assert "200 predictions in" in result.stdout
+    assert result.stderr == "Note: columns that the model does not know are ignored: 'more'.\n"
+    written = pd.read_csv(out)
+    added = ["predicted_kind", "probability_iris", "probability_rose"]
+    assert list(written.columns) == ["colour", "length", "more", *added]
+    agreement = written["predicted_kind"] == flowers(200, seed=1)["kind"]
+    assert agreement.mean() > 0.8
+    np.testing.assert_allclose(written["probability_iris"] + written["probability_rose"], 1)
+
+
+def test_certify_shows_the_certificate_and_the_error_on_fresh_rows(folder):
+    model = folder / "model.skops"
+    alone, fresh = invoke("certify", model), invoke("certify", model, folder / "fresh.csv")
+    assert alone.exit_code == fresh.exit_code == 0
+    assert squeezed(alone.stdout).rstrip("└┴─┘ ") in squeezed((folder / "stdout").read_text())
+    assert "fresh" not in alone.stdout
+    assert "of 200 rows)" in squeezed(fresh.stdout)
+    assert squeezed(fresh.stdout).count("error on new rows <=") == 2
+
+
+def test_certify_refuses_the_rows_of_the_fit(folder):
+    result = invoke("certify", folder / "model.skops", folder / "data.csv")
+    assert_refused(result, "data must be fresh, got 300 of 300 rows")
+
+
+def assert_refused(result, message):
+    """One line, exit code 2, no traceback."""
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert message in result.stderr
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+
+
+def bad_data(name):
+    table = flowers()
+    tables = {
+        "regression.csv": table.assign(kind=table["length"]),
+        "one_class.csv": table.assign(kind="rose"),
+        "gaps.csv": table.assign(kind=table["kind"].where(table.index > 4)),
+        "no_target.csv": table.drop(columns="kind"),
+        "few.csv": table.head(20),
+        "rare.csv": table.assign(kind=table["kind"].where(table.index > 0, "tulip")),
+        "only_target.csv": table[["kind"]],
+    }
+    contents = {
+        "ragged.csv": b"a,kind\n1,x\n1,2,3\n",
+        "empty.csv": b"",
+        "binary.csv": bytes(range(256)) * 9,
+        "broken.parquet": b"PAR1 and then nothing",
+        "data.txt": b"a,kind\n",
+    }
+    return tables[name].to_csv(index=False).encode() if name in tables else contents[name]
+
+
+REFUSALS = {
+    "regression.csv": "looks like regression",
+    "one_class.csv": "two classes or more, got 'rose'",
+    "gaps.csv": "a value in every row, got 5 without",
+    "no_target.csv": "target must be one of 'length'",
+    "few.csv": "50 rows or more, got 20",
+    "rare.csv": "got fewer of 'tulip'",
+    "only_target.csv": "a column to learn from",
+    "ragged.csv": "line 3 must have 2 fields, as the first line, got 3",
+    "empty.csv": "names of its columns, got none",
+    "binary.csv": "must be UTF-8 text",
+    "broken.parquet": "must be readable Parquet",
+    "data.txt": "must end in one of ('.csv', '.csv.gz', '.parquet'), got 'data.txt'",
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_fit_refuses_bad_data_in_one_line_and_writes_nothing(name, tmp_path):
+    data = tmp_path / name
+    data.write_bytes(bad_data(name))
+    outputs = ("--out", tmp_path / "model.skops", "--report", tmp_path / "report.html")
+    assert_refused(invoke("fit", data, "--target", "kind", *outputs), REFUSALS[name])
+    assert list(tmp_path.iterdir()) == [data]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--out", "model.pkl"), "must end in .skops, got 'model.pkl'"),
+        (("--out", "none/model.skops"), "must be a file in a writable folder"),
+        (("--report", "report.pdf"), "must end in .html, got 'report.pdf'"),
+        (("--epsilon", "0"), "epsilon must lie between 0 and 1, got 0.0"),
+        (("--target", "sort"), "target must be one of"),
+    ],
+)
+def test_fit_refuses_bad_arguments(arguments, message, folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = invoke("fit", folder / "data.csv", "--target", "kind", *arguments)
+    assert_refused(result, message)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_predict_and_certify_refuse_what_they_cannot_use(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model, fresh = folder / "model.skops", folder / "fresh.csv"
+    flowers().drop(columns="length").to_csv("narrow.csv", index=False)
+    refused = {
+        ("predict", model, "narrow.csv"): "must have the columns 'length' too",
+        ("predict", model, "none.csv"): "data must be a file, got 'none.csv'",
+        ("predict", model, fresh, "--out", "out.txt"): "must end in .csv, got 'out.txt'",
+        ("predict", fresh, fresh): "model must be a file that 'pacfourier fit' wrote",
+        ("certify", "none.skops"): "no such file",
+        ("certify", model, "narrow.csv"): "must have the columns 'length' too",
+    }
+    for arguments, message in refused.items():
+        assert_refused(invoke(*arguments), message)
+    assert [path.name for path in tmp_path.iterdir()] == ["narrow.csv"]
+
+
+def test_a_failure_of_ours_is_not_hidden(folder, monkeypatch):
+    monkeypatch.setattr("pacfourier.tabular.load_model", Mock(side_effect=ZeroDivisionError))
+    result = invoke("certify", folder / "model.skops")
+    assert isinstance(result.exception, ZeroDivisionError)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command):
+    result = invoke(command, "--help")
+    assert result.exit_code == 0
+    assert "Usage:" in result.stdout
+
+
+def test_the_installed_command_refuses_without_a_traceback(tmp_path):
+    code = "from pacfourier.cli import app; app()"
+    command = [sys.executable, "-c", code, "certify", str(tmp_path / "none.skops")]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stderr.startswith("Error: model must be a file")
+    assert "Traceback" not in result.stderr
