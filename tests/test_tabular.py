@@ -299,6 +299,7 @@ def test_refused_certificate_is_said_not_raised(table):
     facts = dict(certificate_facts(twice.certificate()))
     assert facts["certificate"] == "No certificate for the deployed kernel"
     assert "keep the originals only" in facts["violated: sample"]
+    assert dict(fit_facts(twice))["error on new rows"] == f"no bound: {facts['violated: sample']}"
 
 
 def test_several_classes_and_word_columns(rng):

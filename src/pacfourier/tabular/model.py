@@ -89,6 +89,13 @@ class TabularModel:
         n_rows = int(confusion.sum())
         return ObservedError(n_rows - int(np.trace(confusion)), n_rows, self.record["epsilon"])
 
+    @property
+    def refusal(self):
+        """Why the rows of the fit are no sample of independent draws; empty if none is seen."""
+        assumptions = self.record["certificate"]["assumptions"]
+        violated = [item for item in assumptions if item["status"] == "violated"]
+        return " ".join(item["reason"] for item in violated if item["name"] == "sample")
+
     def fresh_error(self, table):
         """Return the errors on labelled rows that are not those of the fit.
 

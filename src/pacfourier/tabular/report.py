@@ -20,20 +20,19 @@ def fit_facts(model):
         ("rows", f"{sum(record['rows']):,}: {rows}"),
         ("columns", f"{len(columns.numbers)} numeric, {len(columns.categories)} categorical"),
         ("classes", f"{record['target']}: {', '.join(record['classes'])}"),
-        *error_facts("held-out error", model.held_out_error),
+        *error_facts("held-out error", model.held_out_error, model.refusal),
         ("seconds", f"{record['seconds']:.1f}"),
     ]
 
 
-def error_facts(name, error):
-    """Return an observed error and its bound, in words."""
+def error_facts(name, error, refusal=""):
+    """Return an observed error and its bound, in words; copied rows bound nothing."""
     share = error.n_errors / error.n_samples
+    probability = f"with probability {1 - error.epsilon:g}"
+    bound = f"<= {rounded_up(error.bound)}, {probability}, if rows are independent draws of one law"
     return [
         (name, f"{share:.4f} ({error.n_errors:,} of {error.n_samples:,} rows)"),
-        (
-            "error on new rows",
-            f"<= {rounded_up(error.bound)}, with probability {1 - error.epsilon:g} (binomial)",
-        ),
+        ("error on new rows", f"no bound: {refusal}" if refusal else bound),
     ]
 
 
