@@ -259,10 +259,14 @@ def test_each_part_serves_its_own_purpose(model, table):
 
 def test_changing_held_out_rows_changes_nothing_learned(model, table):
     parts = random_parts(len(table), seed=0)
-    changed = table.copy()
-    changed.loc[parts.held_out, "pulse"] = 1e6
+    changed = table.astype({"pulse": object})
+    changed.loc[parts.held_out, "pulse"] = "high"
     changed.loc[parts.held_out, "ward"] = "elsewhere"
     other = fit_table(changed, "state", n_frequencies=10)
+    assert other.columns == model.columns
+    assert other.record["notes"] == [
+        "100 values of 'pulse' are no usable numbers, and are read as missing."
+    ]
     np.testing.assert_array_equal(other.pipeline[-1].coef_, model.pipeline[-1].coef_)
     assert other.record["certificate"] == model.record["certificate"]
 
