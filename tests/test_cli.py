@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from pacfourier.cli import app
+from pacfourier.cli import app, show
 
 FEW = ("--n-frequencies", 5)
 COMMANDS = ("fit", "predict", "certify")
@@ -218,3 +218,8 @@ def test_the_installed_command_refuses_without_a_traceback(tmp_path):
     assert result.returncode == 2
     assert result.stderr.startswith("Error: model must be a file")
     assert "Traceback" not in result.stderr
+
+
+def test_names_in_brackets_are_printed_as_they_stand(capsys):
+    show([("classes", "[red], [/blue]")])
+    assert "[red], [/blue]" in capsys.readouterr().out

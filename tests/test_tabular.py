@@ -21,6 +21,7 @@ from pacfourier.tabular import (
     ObservedError,
     certificate_facts,
     check_output,
+    error_facts,
     fit_facts,
     fit_report,
     fit_table,
@@ -84,6 +85,12 @@ def test_csv_with_a_byte_order_mark_quotes_and_blank_lines(tmp_path):
     table = read_table(path)
     assert list(table.columns) == ["a", "b, c"]
     assert table["b, c"].isna().tolist() == [False, True]
+
+
+def test_text_of_a_csv_is_kept_as_it_stands(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("class,x\n01,1.50\n1,1.5\n")
+    assert read_table(path)["class"].tolist() == ["01", "1"]
 
 
 BAD_FILES = {
@@ -317,7 +324,7 @@ def test_several_classes_and_word_columns(rng):
     np.testing.assert_allclose(total, 1)
 
 
-@pytest.mark.parametrize(("small", "large"), [(0, 1e69), (1e-69, 1e70), (1e-200, 1e200)])
+@pytest.mark.parametrize(("small", "large"), [(0, 1e69), (1e-140, 1e70), (1, 1e200)])
 def test_extreme_numbers_outside_the_preparation_overflow_nothing(small, large, rng):
     parts, x = random_parts(100, seed=0), rng.standard_normal(100) * small
     x[parts.learning[:3]], x[parts.held_out[:3]] = large, -large
@@ -479,8 +486,13 @@ def test_facts_say_what_the_record_holds(model):
     assert facts["classes"] == "state: ill, well"
     error = model.held_out_error
     assert facts["held-out error"] == f"{error.n_errors / 100:.4f} ({error.n_errors} of 100 rows)"
-    shown = float(facts["error on new rows"].split()[1].rstrip(","))
-    assert error.bound <= shown < error.bound + 1e-4
+
+
+@pytest.mark.parametrize("n_errors", range(5))
+def test_bounds_are_shown_rounded_up(n_errors):
+    error = ObservedError(n_errors, 100, 0.05)
+    _, (_, bound) = error_facts("error", error)
+    assert error.bound <= float(bound.split()[1].rstrip(",")) < error.bound + 1e-4
 
 
 def test_report_escapes_names_and_embeds_its_figure(table):

@@ -97,7 +97,7 @@ def _kind(name, column):
         return "it has no name"
     if present.empty:
         return "no value is present in the rows of the preparation"
-    if _n_unread(present) == 0 and not is_bool_dtype(column):
+    if _n_unread(present) == 0:
         return "numbers"
     n_distinct = texts(present).nunique()
     if n_distinct > MOST_CATEGORIES and n_distinct > len(present) / 2:
