@@ -76,6 +76,29 @@ def certify(model: Model, data: Annotated[Path | None, typer.Argument()] = None)
     show(facts)
 
 
+@app.command()
+def reproduce(
+    experiment: Annotated[str, typer.Option(help="toy, landmarks, greedy or all.")] = "all",
+    datasets: Annotated[str, typer.Option(help="Names with commas; the profile's by default.")] = "",
+    profile: Annotated[str, typer.Option(help="quick, standard or full.")] = "quick",
+    seeds: Annotated[int, typer.Option(min=1, help="How many splits.")] = 1,
+    data: Annotated[Path | None, typer.Option(help="The folder of the public files.")] = None,
+    out: Annotated[Path, typer.Option(help="Where results and report go.")] = Path("results"),
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; one a core.")] = None,
+    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask cluster.")] = None,
+) -> None:
+    """Repeat the paper's experiments; what was killed goes on where it was."""
+    from pacfourier import experiments
+
+    with input_errors():
+        plan = experiments.plan_of(profile, experiment, datasets, seeds)
+        out.mkdir(parents=True, exist_ok=True)
+    with experiments.Records(out / "results.sqlite") as records:
+        cells = experiments.run_plan(plan, records, data, n_jobs=jobs, scheduler=scheduler)
+        watch(cells, plan.costs(), records.finished())
+        typer.echo(f"Report: {experiments.write_report(records, profile, out)}")
+
+
 @contextmanager
 def input_errors() -> Iterator[None]:
     """Turn what the user can repair into one line and the exit code 2."""

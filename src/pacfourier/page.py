@@ -4,7 +4,7 @@ import base64
 from collections.abc import Collection, Iterable
 from html import escape
 
-__all__ = ["Markup", "figure", "page", "paragraph", "section", "table"]
+__all__ = ["Markup", "details", "figure", "page", "paragraph", "section", "table"]
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d2129; --soft: #5b6472; --line: #d8dce3;
@@ -23,6 +23,7 @@ th, td { padding: 0.4rem 0.75rem; text-align: left; vertical-align: top;
 th { background: var(--band); font-weight: 600; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 td.number { white-space: nowrap; }
+summary { cursor: pointer; margin: 0.75rem 0; font-weight: 600; }
 figure { margin: 1rem 0; }
 figure svg, figure img { display: block; max-width: 100%; height: auto; background: #ffffff;
   border-radius: 0.25rem; }
@@ -59,6 +60,11 @@ def page(title: str, *sections: str) -> Markup:
 def section(title: str, *parts: str) -> Markup:
     """Return a titled part of a page."""
     return Markup(f"<section>\n<h2>{escape(title)}</h2>\n{_joined(parts)}\n</section>")
+
+
+def details(title: str, *parts: str) -> Markup:
+    """Return parts that are folded away until the reader opens them."""
+    return Markup(f"<details><summary>{escape(title)}</summary>\n{_joined(parts)}\n</details>")
 
 
 def paragraph(text: str) -> Markup:

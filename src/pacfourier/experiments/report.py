@@ -1,0 +1,216 @@
+"""What a reproduction leaves behind: tables, figures and one self-contained page."""
+
+import io
+import platform
+from importlib.metadata import version
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from pacfourier import page
+from pacfourier.experiments import figures
+from pacfourier.experiments.protocol import EPSILON, FIRST_SPLIT_SEED
+from pacfourier.experiments.records import Records
+from pacfourier.experiments.summary import Comparison, Summary, figure_points, table1
+from pacfourier.experiments.tables import (
+    COMPARED_WIDTHS,
+    Table,
+    certificate_table,
+    comparison_table,
+    time_table,
+    toy_table,
+    wide_table,
+    width_table,
+)
+
+LIBRARIES = ("pacfourier", "numpy", "scipy", "scikit-learn", "numba", "joblib")
+HOW_TO_READ = (
+    "Errors are test errors in %. The paper has one run on one split; ours have up to "
+    "{n_splits} split(s), each divided as in the paper (split 0 has the paper's own rows). A bracket is the "
+    "95 % interval in which one more split would fall (Student); a published number is inside or "
+    "outside of it. Of honest numbers one in twenty falls outside."
+)
+
+
+def versions() -> dict[str, str]:
+    """Return what the numbers may depend on."""
+    return {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
+
+
+def write_report(records: Records, profile: str, folder: Path) -> Path:
+    """Write tables, figures and ``report.html`` into a folder; return the path of the page.
+
+    Parameters
+    ----------
+    records : Records
+    profile : str
+    folder : Path
+    """
+    summary = Summary(records.results(), profile)
+    drawn = _figures(summary)
+    for name, figure in drawn.items():
+        (folder / f"{name}.png").write_bytes(_rendered(figure, "png"))
+        (folder / f"{name}.svg").write_bytes(_rendered(figure, "svg"))
+    for name, table in _tables(summary).items():
+        (folder / f"{name}.csv").write_text(table.csv(), "utf-8")
+        (folder / f"{name}.md").write_text(table.markdown(), "utf-8")
+        (folder / f"{name}.tex").write_text(table.latex(), "utf-8")
+    path = folder / "report.html"
+    path.write_text(_page(records, summary, drawn), "utf-8")
+    return path
+
+
+def _figures(summary: Summary) -> dict[str, Figure]:
+    """Return the figures of what was run, numbered as in the paper as far as it has them."""
+    drawn = {}
+    if summary.toys:
+        drawn["figure1_toy_two_moons"] = figures.toy_figure("two moons")
+        drawn["figure4_toy_four_squares"] = figures.toy_figure("four squares")
+    if summary.methods("landmarks"):
+        drawn["figure2_landmarks"] = figures.landmarks_figure(summary)
+    if summary.methods("greedy"):
+        drawn["figure3_greedy"] = figures.greedy_figure(summary)
+        drawn["figure3_greedy_train"] = figures.greedy_figure(summary, "train")
+        drawn["figure5_methods"] = figures.methods_figure(summary)
+        drawn["figure6_certificates"] = figures.certificates_figure(summary)
+    return dict(sorted(drawn.items()))
+
+
+def _tables(summary: Summary) -> dict[str, Table]:
+    tables = {}
+    if summary.methods("landmarks"):
+        tables["table1"] = wide_table(table1(summary))
+        tables["table1_intervals"] = comparison_table(table1(summary))
+    if summary.methods("greedy"):
+        tables["greedy"] = comparison_table(_compared_points(summary))
+    return tables
+
+
+def _compared_points(summary: Summary) -> list[Comparison]:
+    points = figure_points(summary, "greedy")
+    return [point for point in points if point.width in COMPARED_WIDTHS]
+
+
+def _rendered(figure: Figure, kind: str) -> bytes:
+    image = io.BytesIO()
+    # The same numbers give the same bytes.
+    with mpl.rc_context({"svg.hashsalt": "pacfourier"}):
+        figure.savefig(
+            image, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {}
+        )
+    return image.getvalue()
+
+
+def _page(records: Records, summary: Summary, drawn: dict[str, Figure]) -> str:
+    sections = [HOW_TO_READ.format(n_splits=summary.n_splits)]
+    if summary.methods("landmarks"):
+        sections.append(_landmarks_section(summary, drawn))
+    if summary.methods("greedy"):
+        sections += [_greedy_section(summary, drawn), _methods_section(summary, drawn)]
+        sections.append(_certificates_section(summary, drawn))
+    if summary.toys:
+        sections.append(_toy_section(summary, drawn))
+    sections += [_time_section(records, summary), _run_section(records, summary)]
+    return page.page(f"The paper's experiments, profile {summary.profile}", *sections)
+
+
+def _landmarks_section(summary: Summary, drawn: dict[str, Figure]) -> str:
+    cells = table1(summary)
+    return page.section(
+        "Landmarks: Table 1 and Figure 2",
+        "Landmarks by clustering, 10 % of the training set: published errors, each beside our mean. "
+        "A star marks a published error that lies outside of our interval.",
+        _html(wide_table(cells)),
+        _verdicts(cells),
+        page.details("With intervals", _html(comparison_table(cells), numeric=range(2, 6))),
+        _picture(drawn, "figure2_landmarks", "Solid: ours. Dashed: published. -C: centroids of "
+                 "k-means, -R: random samples. Bands: one new split."),
+    )  # fmt: skip
+
+
+def _greedy_section(summary: Summary, drawn: dict[str, Figure]) -> str:
+    points = _compared_points(summary)
+    return page.section(
+        "Greedy kernel learning: Figure 3",
+        _picture(drawn, "figure3_greedy", "Test error. Solid: ours. Dashed: published."),
+        _verdicts(points),
+        page.details("Point by point", _html(comparison_table(points), numeric=range(2, 6))),
+        _picture(drawn, "figure3_greedy_train", "Training error. Solid: ours. Dashed: published."),
+    )
+
+
+def _methods_section(summary: Summary, drawn: dict[str, Figure]) -> str:
+    tables = [
+        page.details(dataset, _html(width_table(summary, "greedy", dataset)))
+        for dataset in summary.datasets
+    ]
+    return page.section(
+        "Beside the paper's methods",
+        "Orthogonal frequencies, distinct draws, and Nystroem with as many columns as the Fourier "
+        "maps have (twice the number of frequencies). Mean test error in % by number of "
+        "frequencies.",
+        _picture(drawn, "figure5_methods", "Test error of all methods, mean over splits."),
+        *tables,
+    )
+
+
+def _certificates_section(summary: Summary, drawn: dict[str, Figure]) -> str:
+    parts = [
+        page.details(dataset, _html(certificate_table(summary, dataset)))
+        for dataset in summary.datasets
+    ]
+    return page.section(
+        "Certificates beside errors",
+        "A certificate bounds the alignment loss of the deployed map, on new data, with "
+        f"probability {1 - EPSILON:g} for all ten bandwidths of the grid together: the one that "
+        "the SVM chose is paid for. Random landmarks have one, centroids have none.",
+        _picture(drawn, "figure6_certificates", "Solid: certificate. Dotted: test loss."),
+        *parts,
+    )
+
+
+def _toy_section(summary: Summary, drawn: dict[str, Figure]) -> str:
+    names = [name for name in drawn if "toy" in name]
+    pictures = [
+        _picture(drawn, name, "Above: the kernel around five landmarks. Below: what is learned.")
+        for name in names
+    ]
+    return page.section("Toy: Figures 1 and 4", _html(toy_table(summary)), *pictures)
+
+
+def _time_section(records: Records, summary: Summary) -> str:
+    table = time_table(records.finished(), summary.profile)
+    return page.section("Run time", "Seconds on one core, all splits, widths and settings.",
+                        _html(table, numeric=range(2, len(table.headers))))  # fmt: skip
+
+
+def _run_section(records: Records, summary: Summary) -> str:
+    rows = []
+    for run in records.runs():
+        names = ", ".join(f"{name} {number}" for name, number in run["versions"].items())
+        rows.append((run["started"], names))
+    last = FIRST_SPLIT_SEED + summary.n_splits - 1
+    return page.section(
+        "Versions and seeds",
+        f"Splits are seeded {FIRST_SPLIT_SEED} to {last}; all other seeds are hashes of what they "
+        "are used for: data set, split, method, parameters.",
+        page.table(("started", "versions"), rows),
+    )
+
+
+def _verdicts(cells: list[Comparison]) -> str:
+    judged = [cell.verdict for cell in cells if cell.verdict != "one split"]
+    if not judged:
+        return "One split gives no interval: run more with --seeds."
+    outside = judged.count("outside")
+    return f"{len(judged) - outside} of {len(judged)} published numbers are inside."
+
+
+def _picture(drawn: dict[str, Figure], name: str, caption: str) -> str:
+    return page.figure(_rendered(drawn[name], "png"), caption)
+
+
+def _html(table: Table, numeric: range | None = None) -> str:
+    columns = range(1, len(table.headers)) if numeric is None else numeric
+    return page.table(table.headers, table.rows, numeric=columns)

@@ -1,0 +1,139 @@
+"""Results over splits: means, and intervals for what one more split would give."""
+
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from pacfourier.experiments.published import published_curves, published_table
+
+CONFIDENCE = 0.95
+Curve = dict[float, "Estimate"]
+
+
+class Estimate(NamedTuple):
+    """Errors in % over splits: their mean, an interval for one new split, split 0's own."""
+
+    mean: float
+    low: float
+    high: float
+    first: float
+    n_splits: int
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether there are splits enough for an interval."""
+        return self.n_splits > 1
+
+    def verdict(self, published: float) -> str:
+        """Return whether a published error is what a split like ours may give."""
+        if not self.has_interval:
+            return "one split"
+        # Published errors are rounded to two decimals.
+        return "inside" if self.low - 0.005 <= published <= self.high + 0.005 else "outside"
+
+    def __str__(self) -> str:
+        if not self.has_interval:
+            return f"{self.mean:.2f}"
+        return f"{self.mean:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+
+def estimate(values: dict[int, float]) -> Estimate:
+    r"""Return the mean of errors by split, and the interval in which one new split would fall.
+
+    .. math:: \bar e \pm t_{K-1} s \sqrt{1 + 1/K}
+
+    for K splits with standard deviation s: a published run is one split, not a mean.
+    """
+    errors = np.array([values[split] for split in sorted(values)])
+    mean, n_splits = errors.mean(), len(errors)
+    reach = 0.0
+    if n_splits > 1:
+        quantile = stats.t.ppf((1 + CONFIDENCE) / 2, n_splits - 1)
+        reach = quantile * errors.std(ddof=1) * np.sqrt(1 + 1 / n_splits)
+    return Estimate(mean, max(mean - reach, 0.0), mean + reach, errors[0], n_splits)
+
+
+class Summary:
+    """Everything that tables and figures show, from the rows of one profile.
+
+    Parameters
+    ----------
+    rows : list of dict
+        Of ``Records.results``.
+    profile : str
+    """
+
+    def __init__(self, rows: list[dict[str, Any]], profile: str) -> None:
+        self.profile = profile
+        self.rows = [row for row in rows if row["profile"] == profile]
+        if not self.rows:
+            raise ValueError(f"profile must have results, got none of {profile!r}.")
+        self.datasets = sorted({r["dataset"] for r in self.rows if r["experiment"] == "svm"})
+        self.toys = sorted({r["dataset"] for r in self.rows if r["experiment"] == "toy"})
+        self.n_splits = 1 + max(row["split"] for row in self.rows)
+
+    def curve(self, experiment: str, dataset: str, method: str, part: str = "test") -> Curve:
+        """Return the errors of a method by width; "svm" has the width 0."""
+        values: dict[float, dict[int, float]] = defaultdict(dict)
+        for row in self._rows_of(experiment, dataset, method):
+            percent = 100 * row[f"{part}_errors"] / row[f"n_{part}"]
+            values[row["width"]][row["split"]] = percent
+        return {width: estimate(values[width]) for width in sorted(values)}
+
+    def means(self, experiment: str, dataset: str, method: str, column: str) -> dict[float, float]:
+        """Return the mean of a column over splits, by width, where it has values."""
+        values: dict[float, list[float]] = defaultdict(list)
+        for row in self._rows_of(experiment, dataset, method):
+            if row[column] is not None:
+                values[row["width"]].append(row[column])
+        return {width: float(np.mean(values[width])) for width in sorted(values)}
+
+    def methods(self, experiment: str) -> list[str]:
+        """Return the methods of an experiment, in the order of their names."""
+        return sorted({row["method"] for row in self.rows if row["experiment"] == experiment})
+
+    def _rows_of(self, experiment: str, dataset: str, method: str) -> list[dict[str, Any]]:
+        key = (experiment, dataset, method)
+        return [r for r in self.rows if (r["experiment"], r["dataset"], r["method"]) == key]
+
+
+class Comparison(NamedTuple):
+    """A published error beside ours."""
+
+    dataset: str
+    method: str
+    width: float
+    published: float
+    ours: Estimate
+
+    @property
+    def verdict(self) -> str:
+        """Whether the published error lies inside our interval for one split."""
+        return self.ours.verdict(self.published)
+
+
+def table1(summary: Summary) -> list[Comparison]:
+    """Return the cells of Table 1 that were run."""
+    cells = []
+    for (dataset, method), published in published_table().items():
+        experiment, width = ("svm", 0) if method == "SVM" else ("landmarks", 10)
+        ours = summary.curve(experiment, dataset, method)
+        if width in ours:
+            cells.append(Comparison(dataset, method, width, published, ours[width]))
+    return cells
+
+
+def figure_points(summary: Summary, experiment: str) -> list[Comparison]:
+    """Return the published points of an experiment's test curves that were run."""
+    points = []
+    for (figure, dataset, method, part), published in published_curves().items():
+        if figure == experiment and part == "test" and method != "SVM":
+            ours = summary.curve(experiment, dataset, method)
+            points += [
+                Comparison(dataset, method, width, published[width], found)
+                for width, found in ours.items()
+                if width in published
+            ]
+    return points
