@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -122,7 +123,11 @@ class Plan(NamedTuple):
 
 
 def run_plan(
-    plan: Plan, records: Records, folder: str | None = None, n_jobs: int | None = None
+    plan: Plan,
+    records: Records,
+    folder: str | None = None,
+    n_jobs: int | None = None,
+    scheduler: str | None = None,
 ) -> Iterator[Cell]:
     """Run what is not in the records yet; yield each cell when it is written.
 
@@ -134,28 +139,40 @@ def run_plan(
         Where the data are; see ``pacfourier.datasets.load``.
     n_jobs : int, default=None
         Worker processes; None means one a core. They change no result.
+    scheduler : str, default=None
+        Address of a Dask cluster that does the work in place of ``n_jobs`` processes. Its workers
+        have one thread each, this package and the data.
     """
-    yield from _run_wave(plan.toy_cells() + plan.grid_cells(), records, folder, n_jobs)
-    yield from _run_wave(plan.method_cells(), records, folder, n_jobs)
+    with _workers(n_jobs, scheduler) as parallel:
+        yield from _run_wave(plan.toy_cells() + plan.grid_cells(), records, folder, parallel)
+        yield from _run_wave(plan.method_cells(), records, folder, parallel)
+
+
+@contextmanager
+def _workers(n_jobs: int | None, scheduler: str | None) -> Iterator[joblib.Parallel]:
+    """Yield joblib's workers: processes of this machine, or those of a Dask cluster."""
+    options = {"batch_size": 1, "return_as": "generator_unordered"}
+    if scheduler is None:
+        yield joblib.Parallel(n_jobs=n_jobs or os.cpu_count(), **options)
+        return
+    from distributed import Client
+
+    with Client(scheduler, set_as_default=False) as client:
+        with joblib.parallel_config(backend="dask", client=client):
+            parallel = joblib.Parallel(n_jobs=-1, **options)
+        yield parallel
 
 
 def _run_wave(
-    cells: list[Cell], records: Records, folder: str | None, n_jobs: int | None
+    cells: list[Cell], records: Records, folder: str | None, parallel: joblib.Parallel
 ) -> Iterator[Cell]:
     finished = records.finished()
     bandwidths = chosen_bandwidths(records)
     tasks = [
-        joblib.delayed(_timed)(
-            cell, bandwidths.get((cell.profile, cell.dataset, cell.split)), folder
-        )
+        joblib.delayed(_timed)(cell, bandwidths.get(_split_of(cell)), folder)
         for cell in cells
         if cell not in finished
     ]
-    parallel = joblib.Parallel(
-        n_jobs=n_jobs or os.cpu_count(),
-        batch_size=1,
-        return_as="generator_unordered",
-    )
     for cell, rows, seconds in parallel(tasks):
         records.write(cell, rows, seconds)
         yield cell
@@ -163,7 +180,10 @@ def _run_wave(
 
 def _timed(cell: Cell, bandwidth: Bandwidth | None, folder: str | None) -> tuple[Cell, Rows, float]:
     start = time.perf_counter()
-    rows = run_cell(cell, bandwidth, folder)
+    try:
+        rows = run_cell(cell, bandwidth, folder)
+    except Exception as error:
+        raise RuntimeError(f"{cell} failed: {error}") from error
     return cell, rows, time.perf_counter() - start
 
 
