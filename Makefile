@@ -4,7 +4,7 @@ PYTHON ?= python3
 export PACFOURIER_DATA ?= $(abspath ../shared/data)
 BIN := .venv/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo reproduce test lint bench clean
 .DEFAULT_GOAL := test
 
 .venv/installed: pyproject.toml
@@ -15,6 +15,9 @@ BIN := .venv/bin
 
 demo: .venv/installed  ## the main job on data that ships with scikit-learn, under a minute
 	$(BIN)/python examples/plot_demo.py
+
+reproduce: .venv/installed  ## the paper's experiments, quick profile, under two minutes
+	$(BIN)/pacfourier reproduce
 
 test: .venv/installed  ## the whole suite
 	$(BIN)/python -m pytest --cov --cov-report=term

@@ -1,12 +1,20 @@
 """The command ``pacfourier``: arguments only."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -79,7 +87,7 @@ def certify(model: Model, data: Annotated[Path | None, typer.Argument()] = None)
 @app.command()
 def reproduce(
     experiment: Annotated[str, typer.Option(help="toy, landmarks, greedy or all.")] = "all",
-    datasets: Annotated[str, typer.Option(help="Names with commas; the profile's by default.")] = "",
+    datasets: Annotated[str, typer.Option(help="Names with commas; else the profile's.")] = "",
     profile: Annotated[str, typer.Option(help="quick, standard or full.")] = "quick",
     seeds: Annotated[int, typer.Option(min=1, help="How many splits.")] = 1,
     data: Annotated[Path | None, typer.Option(help="The folder of the public files.")] = None,
@@ -87,15 +95,19 @@ def reproduce(
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; one a core.")] = None,
     scheduler: Annotated[str | None, typer.Option(help="Address of a Dask cluster.")] = None,
 ) -> None:
-    """Repeat the paper's experiments; what was killed goes on where it was."""
+    """Repeat the paper's experiments; a run that was killed goes on where it was."""
+    # Here, so that the other commands need not wait for it.
     from pacfourier import experiments
 
+    folder = str(data) if data else None
     with input_errors():
         plan = experiments.plan_of(profile, experiment, datasets, seeds)
-        out.mkdir(parents=True, exist_ok=True)
-    with experiments.Records(out / "results.sqlite") as records:
-        cells = experiments.run_plan(plan, records, data, n_jobs=jobs, scheduler=scheduler)
-        watch(cells, plan.costs(), records.finished())
+        experiments.check_data(plan, folder)
+        records = experiments.open_records(out)
+    with records:
+        expected = {cell: experiments.expected_seconds(cell) for cell in plan.cells()}
+        cells = experiments.run_plan(plan, records, folder, jobs, scheduler)
+        watch(cells, expected, done=records.finished())
         typer.echo(f"Report: {experiments.write_report(records, profile, out)}")
 
 
@@ -121,3 +133,14 @@ def show(facts: list[tuple[str, str]]) -> None:
     for fact in facts:
         table.add_row(*map(Text, fact))
     Console().print(table)
+
+
+def watch(cells: Iterator[Any], expected: dict[Any, float], done: Collection[Any]) -> None:
+    """Show how far a run is; cells count by the seconds they are expected to take."""
+    columns = (TextColumn("{task.description:<36}"), BarColumn(), TaskProgressColumn())
+    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn()) as progress:
+        before = sum(expected.get(cell, 0) for cell in done)
+        task = progress.add_task("", total=sum(expected.values()), completed=before)
+        for cell in cells:
+            label = f"{cell.dataset} {cell.split}, {cell.method} {cell.width:g}"
+            progress.update(task, advance=expected[cell], description=label)

@@ -3,8 +3,6 @@
 import hashlib
 from dataclasses import dataclass
 
-from pacfourier.datasets import DATASETS
-
 CS = tuple(10.0**k for k in range(-5, 5))
 GAMMAS = tuple(10.0**k for k in range(-7, 3))
 BETAS = tuple(10.0**k for k in range(-3, 4))
@@ -111,15 +109,3 @@ def seed_of(*key: object) -> int:
     1012763688
     """
     return int.from_bytes(hashlib.sha256(repr(key).encode()).digest()[:4], "big")
-
-
-def check_plan(profile: str, experiments: tuple[str, ...], datasets: tuple[str, ...]) -> None:
-    """Raise ValueError on a name that is not known."""
-    for name, values, known in (
-        ("profile", (profile,), PROFILES),
-        ("experiment", experiments, EXPERIMENTS),
-        ("datasets", datasets, DATASETS),
-    ):
-        unknown = sorted(set(values) - set(known))
-        if unknown:
-            raise ValueError(f"{name} must be among {', '.join(known)}, got {unknown[0]!r}.")

@@ -1,14 +1,20 @@
 """Results in one SQLite file: a transaction a cell, so that a run can be killed at any moment."""
 
 import json
+import platform
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import astuple
+from datetime import UTC, datetime
+from importlib.metadata import version
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
+from pacfourier.errors import InputError
 from pacfourier.experiments.plan import Cell
 
+LIBRARIES = ("pacfourier", "numpy", "scipy", "scikit-learn", "numba", "joblib")
 KEY = ("profile", "experiment", "dataset", "split", "method", "width")
 VALUES = (
     "settings",
@@ -31,6 +37,23 @@ CREATE TABLE IF NOT EXISTS finished ({", ".join(KEY)}, seconds, PRIMARY KEY ({",
 WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS runs (started, versions);
 """
+
+
+def versions() -> dict[str, str]:
+    """Return what the numbers may depend on."""
+    return {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
+
+
+def open_records(folder: Path) -> "Records":
+    """Return the records of a folder, made if need be, and note in them that a run begins."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        records = Records(folder / "results.sqlite")
+        records.start(datetime.now(UTC).isoformat(timespec="seconds"), versions())
+    except (OSError, sqlite3.Error) as error:
+        message = f"out must be a folder for results that can be written, got {str(folder)!r}"
+        raise InputError(f"{message}: {error}") from error
+    return records
 
 
 class Records:

@@ -1,8 +1,6 @@
 """What a reproduction leaves behind: tables, figures and one self-contained page."""
 
 import io
-import platform
-from importlib.metadata import version
 from pathlib import Path
 
 import matplotlib as mpl
@@ -24,18 +22,12 @@ from pacfourier.experiments.tables import (
     width_table,
 )
 
-LIBRARIES = ("pacfourier", "numpy", "scipy", "scikit-learn", "numba", "joblib")
 HOW_TO_READ = (
-    "Errors are test errors in %. The paper has one run on one split; ours have up to "
-    "{n_splits} split(s), each divided as in the paper (split 0 has the paper's own rows). A bracket is the "
-    "95 % interval in which one more split would fall (Student); a published number is inside or "
+    "Errors are test errors in %. The paper has one run on one split; ours have up to {n_splits}, "
+    "each divided as in the paper (split 0 has the paper's own rows). A bracket is the 95 % "
+    "interval in which one more split would fall (Student); a published number is inside or "
     "outside of it. Of honest numbers one in twenty falls outside."
 )
-
-
-def versions() -> dict[str, str]:
-    """Return what the numbers may depend on."""
-    return {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
 
 
 def write_report(records: Records, profile: str, folder: Path) -> Path:
@@ -119,8 +111,8 @@ def _landmarks_section(summary: Summary, drawn: dict[str, Figure]) -> str:
     cells = table1(summary)
     return page.section(
         "Landmarks: Table 1 and Figure 2",
-        "Landmarks by clustering, 10 % of the training set: published errors, each beside our mean. "
-        "A star marks a published error that lies outside of our interval.",
+        "Landmarks by clustering, 10 % of the training set: published errors, each beside our "
+        "mean. A star marks a published error that lies outside of our interval.",
         _html(wide_table(cells)),
         _verdicts(cells),
         page.details("With intervals", _html(comparison_table(cells), numeric=range(2, 6))),

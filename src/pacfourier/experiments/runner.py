@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import joblib
 from threadpoolctl import threadpool_limits
 
-from pacfourier.datasets import load
+from pacfourier.datasets import DATASETS, load
 from pacfourier.datasets.toy import TOYS
+from pacfourier.errors import InputError
 from pacfourier.experiments.methods import METHODS
-from pacfourier.experiments.plan import GAMMAS, PROFILES, Cell
+from pacfourier.experiments.plan import EXPERIMENTS, GAMMAS, PROFILES, Cell
 from pacfourier.experiments.protocol import (
     Bench,
     Parts,
@@ -120,6 +121,46 @@ class Plan(NamedTuple):
                         for width in reversed(widths[experiment])
                     ]
         return cells
+
+    def cells(self) -> list[Cell]:
+        """Return all cells."""
+        return self.toy_cells() + self.grid_cells() + self.method_cells()
+
+
+def plan_of(profile: str, experiment: str, datasets: str, n_splits: int) -> Plan:
+    """Return the plan that a command line asks for.
+
+    Parameters
+    ----------
+    profile : str
+        A name of ``PROFILES``.
+    experiment : str
+        One of ``EXPERIMENTS``, or "all".
+    datasets : str
+        Names with commas between; those of the profile if empty.
+    n_splits : int
+    """
+    _check_name("profile", profile, PROFILES)
+    _check_name("experiment", experiment, ("all", *EXPERIMENTS))
+    names = tuple(filter(None, datasets.split(","))) or PROFILES[profile].datasets
+    for name in names:
+        _check_name("datasets", name, DATASETS)
+    experiments = EXPERIMENTS if experiment == "all" else (experiment,)
+    return Plan(profile, experiments, names, n_splits)
+
+
+def _check_name(parameter: str, name: str, known: Collection[str]) -> None:
+    if name not in known:
+        raise InputError(f"{parameter} must be among {', '.join(known)}, got {name!r}.")
+
+
+def check_data(plan: Plan, folder: str | None) -> None:
+    """Read every data set of a plan once: what is missing is downloaded now, or named."""
+    for name in dict.fromkeys(cell.dataset for cell in plan.grid_cells()):
+        try:
+            load(name, folder)
+        except (OSError, ValueError, ImportError) as error:
+            raise InputError(str(error)) from error
 
 
 def run_plan(

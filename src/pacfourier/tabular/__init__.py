@@ -1,9 +1,10 @@
 """A certified classifier from one's own table: CSV or Parquet, numbers and categories."""
 
+from pacfourier.errors import InputError
 from pacfourier.tabular.files import check_output, load_model, save_model, write_file
 from pacfourier.tabular.model import ObservedError, TabularModel, fit_table
 from pacfourier.tabular.report import certificate_facts, error_facts, fit_facts, fit_report
-from pacfourier.tabular.tables import InputError, read_table
+from pacfourier.tabular.tables import read_table
 
 __all__ = [
     "InputError",

@@ -10,7 +10,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from pacfourier.tabular.tables import InputError, listed
+from pacfourier.errors import InputError
+from pacfourier.tabular.tables import listed
 
 # Rarer categories of a column share one.
 MOST_CATEGORIES = 20

@@ -6,8 +6,9 @@ import zipfile
 
 import skops.io
 
+from pacfourier.errors import InputError
 from pacfourier.tabular.model import TabularModel
-from pacfourier.tabular.tables import InputError, listed
+from pacfourier.tabular.tables import listed
 
 # What a model is made of besides what skops trusts of scikit-learn and numpy. A dtype, of which
 # an imputer remembers one, is a name of numbers: nothing runs when it is made.

@@ -13,10 +13,11 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from pacfourier.core.summary import row_fingerprints
+from pacfourier.errors import InputError
 from pacfourier.estimators.pbrff import PBRFF
 from pacfourier.pacbayes.bounds import holdout
 from pacfourier.tabular.columns import Columns, column_encoder, table_columns
-from pacfourier.tabular.tables import InputError, check_classes, listed, table_labels
+from pacfourier.tabular.tables import check_classes, listed, table_labels
 
 # What remains, three rows of five, is learned from.
 PREPARATION_SHARE, HELD_OUT_SHARE = 0.15, 0.25

@@ -8,14 +8,12 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 
+from pacfourier.errors import InputError
+
 # More distinct numbers than this are amounts, not classes.
 MOST_NUMERIC_CLASSES = 30
 # How many names an error message lists.
 MOST_NAMES = 10
-
-
-class InputError(ValueError):
-    """What a user can repair: a file, a column, an argument."""
 
 
 def read_table(path):
