@@ -31,7 +31,7 @@ COLOURS = {
 }
 MORE_COLOURS = ("#882255", "#44AA99", "#999933", "#AA4499")
 SVM_COLOUR = "#000000"
-PANEL_WIDTH, PANEL_HEIGHT = 3.6, 2.9
+PANEL_WIDTH, PANEL_HEIGHT = 3.7, 2.8
 
 
 def greedy_figure(summary: Summary, part: str = "test") -> Figure:
@@ -40,7 +40,8 @@ def greedy_figure(summary: Summary, part: str = "test") -> Figure:
     for dataset, ax in panels.items():
         for method in ("RFF", "OKRFF", "PBRFF"):
             _draw_published(ax, "greedy", dataset, method, part)
-            _draw_curve(ax, summary.curve("greedy", dataset, method, part), method)
+            curve = summary.curve("greedy", dataset, method, part)
+            _draw_curve(ax, curve, method, band=part == "test")
         _draw_svm(ax, summary, dataset, part)
         _finish(ax, dataset, "number of frequencies", f"{part} error, %", log_x=True)
     return _with_legend(figure, panels)
@@ -116,10 +117,11 @@ def draw_decision(ax: Any, model: Any, X: np.ndarray, y: np.ndarray) -> None:
 
 def _panels(datasets: Iterable[str]) -> tuple[Figure, dict[str, Any]]:
     datasets = list(datasets)
-    n_columns = min(3, len(datasets))
+    # Two columns can be read on a phone.
+    n_columns = min(2, len(datasets))
     n_rows = -(-len(datasets) // n_columns)
     # A strip above the panels for the legend.
-    size = (PANEL_WIDTH * max(n_columns, 2), PANEL_HEIGHT * n_rows + 0.6)
+    size = (2 * PANEL_WIDTH, PANEL_HEIGHT * n_rows + 0.6)
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
     for ax in axes[len(datasets) :]:
@@ -181,15 +183,19 @@ def _set_log_errors(ax: Any) -> None:
     values = values[values > 0]
     ax.set_yscale("log")
     ax.set_ylim(values.min() / 1.4, values.max() * 1.4)
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    steps = (1, 2, 5) if values.max() < 100 * values.min() else (1,)
+    ax.yaxis.set_major_locator(LogLocator(subs=steps))
     ax.yaxis.set_major_formatter("{x:g}")
     ax.yaxis.set_minor_locator(NullLocator())
 
 
 def _with_legend(figure: Figure, panels: dict[str, Any]) -> Figure:
     handles, labels = next(iter(panels.values())).get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside upper center", ncols=min(len(labels), 5), frameon=False,
-        fontsize=9,
-    )  # fmt: skip
+    place = {
+        "loc": "outside upper center",
+        "ncols": 4 if len(labels) <= 5 else 3,
+        "frameon": False,
+        "fontsize": 9,
+    }
+    figure.legend(handles, labels, **place)
     return figure

@@ -22,9 +22,13 @@ from pacfourier.experiments.tables import (
     width_table,
 )
 
-HOW_TO_READ = (
-    "Errors are test errors in %. The paper has one run on one split; ours have up to {n_splits}, "
-    "each divided as in the paper (split 0 has the paper's own rows). A bracket is the 95 % "
+ONE_SPLIT = (
+    "Errors are test errors in %, on the paper's own split of every data set. One split gives no "
+    "interval: run more with --seeds."
+)
+MANY_SPLITS = (
+    "Errors are test errors in %. The paper has one run on one split; ours have up to {n_splits} "
+    "splits, divided as in the paper (split 0 has the paper's own rows). A bracket is the 95 % "
     "interval in which one more split would fall (Student); a published number is inside or "
     "outside of it. Of honest numbers one in twenty falls outside."
 )
@@ -40,16 +44,17 @@ def write_report(records: Records, profile: str, folder: Path) -> Path:
     folder : Path
     """
     summary = Summary(records.results(), profile)
-    drawn = _figures(summary)
-    for name, figure in drawn.items():
-        (folder / f"{name}.png").write_bytes(_rendered(figure, "png"))
+    images = {}
+    for name, figure in _figures(summary).items():
+        images[name] = _rendered(figure, "png")
+        (folder / f"{name}.png").write_bytes(images[name])
         (folder / f"{name}.svg").write_bytes(_rendered(figure, "svg"))
     for name, table in _tables(summary).items():
         (folder / f"{name}.csv").write_text(table.csv(), "utf-8")
         (folder / f"{name}.md").write_text(table.markdown(), "utf-8")
         (folder / f"{name}.tex").write_text(table.latex(), "utf-8")
     path = folder / "report.html"
-    path.write_text(_page(records, summary, drawn), "utf-8")
+    path.write_text(_page(records, summary, images), "utf-8")
     return path
 
 
@@ -94,20 +99,21 @@ def _rendered(figure: Figure, kind: str) -> bytes:
     return image.getvalue()
 
 
-def _page(records: Records, summary: Summary, drawn: dict[str, Figure]) -> str:
-    sections = [HOW_TO_READ.format(n_splits=summary.n_splits)]
+def _page(records: Records, summary: Summary, images: dict[str, bytes]) -> str:
+    introduction = MANY_SPLITS if summary.n_splits > 1 else ONE_SPLIT
+    sections = [introduction.format(n_splits=summary.n_splits)]
     if summary.methods("landmarks"):
-        sections.append(_landmarks_section(summary, drawn))
+        sections.append(_landmarks_section(summary, images))
     if summary.methods("greedy"):
-        sections += [_greedy_section(summary, drawn), _methods_section(summary, drawn)]
-        sections.append(_certificates_section(summary, drawn))
+        sections += [_greedy_section(summary, images), _methods_section(summary, images)]
+        sections.append(_certificates_section(summary, images))
     if summary.toys:
-        sections.append(_toy_section(summary, drawn))
+        sections.append(_toy_section(summary, images))
     sections += [_time_section(records, summary), _run_section(records, summary)]
     return page.page(f"The paper's experiments, profile {summary.profile}", *sections)
 
 
-def _landmarks_section(summary: Summary, drawn: dict[str, Figure]) -> str:
+def _landmarks_section(summary: Summary, images: dict[str, bytes]) -> str:
     cells = table1(summary)
     return page.section(
         "Landmarks: Table 1 and Figure 2",
@@ -116,23 +122,23 @@ def _landmarks_section(summary: Summary, drawn: dict[str, Figure]) -> str:
         _html(wide_table(cells)),
         _verdicts(cells),
         page.details("With intervals", _html(comparison_table(cells), numeric=range(2, 6))),
-        _picture(drawn, "figure2_landmarks", "Solid: ours. Dashed: published. -C: centroids of "
+        _picture(images, "figure2_landmarks", "Solid: ours. Dashed: published. -C: centroids of "
                  "k-means, -R: random samples. Bands: one new split."),
     )  # fmt: skip
 
 
-def _greedy_section(summary: Summary, drawn: dict[str, Figure]) -> str:
+def _greedy_section(summary: Summary, images: dict[str, bytes]) -> str:
     points = _compared_points(summary)
     return page.section(
         "Greedy kernel learning: Figure 3",
-        _picture(drawn, "figure3_greedy", "Test error. Solid: ours. Dashed: published."),
+        _picture(images, "figure3_greedy", "Test error. Solid: ours. Dashed: published."),
         _verdicts(points),
         page.details("Point by point", _html(comparison_table(points), numeric=range(2, 6))),
-        _picture(drawn, "figure3_greedy_train", "Training error. Solid: ours. Dashed: published."),
+        _picture(images, "figure3_greedy_train", "Training error. Solid: ours. Dashed: published."),
     )
 
 
-def _methods_section(summary: Summary, drawn: dict[str, Figure]) -> str:
+def _methods_section(summary: Summary, images: dict[str, bytes]) -> str:
     tables = [
         page.details(dataset, _html(width_table(summary, "greedy", dataset)))
         for dataset in summary.datasets
@@ -142,12 +148,12 @@ def _methods_section(summary: Summary, drawn: dict[str, Figure]) -> str:
         "Orthogonal frequencies, distinct draws, and Nystroem with as many columns as the Fourier "
         "maps have (twice the number of frequencies). Mean test error in % by number of "
         "frequencies.",
-        _picture(drawn, "figure5_methods", "Test error of all methods, mean over splits."),
+        _picture(images, "figure5_methods", "Test error of all methods, mean over splits."),
         *tables,
     )
 
 
-def _certificates_section(summary: Summary, drawn: dict[str, Figure]) -> str:
+def _certificates_section(summary: Summary, images: dict[str, bytes]) -> str:
     parts = [
         page.details(dataset, _html(certificate_table(summary, dataset)))
         for dataset in summary.datasets
@@ -157,15 +163,15 @@ def _certificates_section(summary: Summary, drawn: dict[str, Figure]) -> str:
         "A certificate bounds the alignment loss of the deployed map, on new data, with "
         f"probability {1 - EPSILON:g} for all ten bandwidths of the grid together: the one that "
         "the SVM chose is paid for. Random landmarks have one, centroids have none.",
-        _picture(drawn, "figure6_certificates", "Solid: certificate. Dotted: test loss."),
+        _picture(images, "figure6_certificates", "Solid: certificate. Dotted: test loss."),
         *parts,
     )
 
 
-def _toy_section(summary: Summary, drawn: dict[str, Figure]) -> str:
-    names = [name for name in drawn if "toy" in name]
+def _toy_section(summary: Summary, images: dict[str, bytes]) -> str:
+    names = [name for name in images if "toy" in name]
     pictures = [
-        _picture(drawn, name, "Above: the kernel around five landmarks. Below: what is learned.")
+        _picture(images, name, "Above: the kernel around five landmarks. Below: what is learned.")
         for name in names
     ]
     return page.section("Toy: Figures 1 and 4", _html(toy_table(summary)), *pictures)
@@ -194,13 +200,13 @@ def _run_section(records: Records, summary: Summary) -> str:
 def _verdicts(cells: list[Comparison]) -> str:
     judged = [cell.verdict for cell in cells if cell.verdict != "one split"]
     if not judged:
-        return "One split gives no interval: run more with --seeds."
+        return "No interval yet."
     outside = judged.count("outside")
     return f"{len(judged) - outside} of {len(judged)} published numbers are inside."
 
 
-def _picture(drawn: dict[str, Figure], name: str, caption: str) -> str:
-    return page.figure(_rendered(drawn[name], "png"), caption)
+def _picture(images: dict[str, bytes], name: str, caption: str) -> str:
+    return page.figure(images[name], caption)
 
 
 def _html(table: Table, numeric: range | None = None) -> str:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
+from pacfourier.experiments.methods import METHODS
 from pacfourier.experiments.published import published_curves, published_table
 
 CONFIDENCE = 0.95
@@ -91,8 +92,9 @@ class Summary:
         return {width: float(np.mean(values[width])) for width in sorted(values)}
 
     def methods(self, experiment: str) -> list[str]:
-        """Return the methods of an experiment, in the order of their names."""
-        return sorted({row["method"] for row in self.rows if row["experiment"] == experiment})
+        """Return the methods of an experiment, in the order of the registry."""
+        found = {row["method"] for row in self.rows if row["experiment"] == experiment}
+        return [name for name in METHODS if name in found] + sorted(found - set(METHODS))
 
     def _rows_of(self, experiment: str, dataset: str, method: str) -> list[dict[str, Any]]:
         key = (experiment, dataset, method)
