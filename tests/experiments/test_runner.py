@@ -11,11 +11,12 @@ from threading import Event
 
 import pytest
 
+from pacfourier.errors import InputError
 from pacfourier.experiments import runner
 from pacfourier.experiments.methods import METHODS, Method, random_features
-from pacfourier.experiments.plan import EXPERIMENTS, GAMMAS, PROFILES, Cell, check_plan, seed_of
+from pacfourier.experiments.plan import EXPERIMENTS, GAMMAS, Cell, seed_of
 from pacfourier.experiments.records import Records
-from pacfourier.experiments.runner import Bandwidth, Plan, run_cell, run_plan
+from pacfourier.experiments.runner import Bandwidth, Plan, plan_of, run_cell, run_plan
 
 # A few seconds of work with learned and unlearned maps, and the toys.
 SMALL = Plan("quick", EXPERIMENTS, ("breast",), 1, methods=("RFF", "RBF-R", "PB-R"))
@@ -50,22 +51,24 @@ def test_an_experiment_left_out_has_no_cells():
     assert {cell.experiment for cell in cells} == {"svm", "landmarks"}
 
 
+def test_a_command_line_is_a_plan():
+    assert plan_of("quick", "toy", "", 2) == Plan("quick", ("toy",), ("breast",), 2)
+    named = plan_of("standard", "all", "ads,breast", 1)
+    assert named == Plan("standard", EXPERIMENTS, ("ads", "breast"), 1)
+    assert len(set(named.cells())) == len(named.cells())
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("fast", EXPERIMENTS, ("breast",)), "profile must be among quick.* got 'fast'"),
-        (("quick", ("toys",), ("breast",)), "experiment must be among toy.* got 'toys'"),
-        (("quick", EXPERIMENTS, ("beast",)), "datasets must be among .*breast.* got 'beast'"),
+        (("slow", "all", "", 1), "profile must be among quick, standard, full, got 'slow'"),
+        (("quick", "tables", "", 1), "experiment must be among all, toy, .* got 'tables'"),
+        (("quick", "all", "breast,iris", 1), "datasets must be among .* got 'iris'"),
     ],
 )
 def test_unknown_names_are_refused(arguments, words):
-    with pytest.raises(ValueError, match=words):
-        check_plan(*arguments)
-
-
-def test_known_names_are_taken():
-    for name, profile in PROFILES.items():
-        assert check_plan(name, EXPERIMENTS, profile.datasets) is None
+    with pytest.raises(InputError, match=words):
+        plan_of(*arguments)
 
 
 def test_seeds_are_those_of_the_key_alone():
@@ -207,6 +210,7 @@ def test_a_dask_cluster_hands_over_each_cell_as_it_ends(monkeypatch):
 SCRIPT = """
 import json, os, sys
 from dataclasses import astuple
+from pacfourier.errors import InputError
 from pacfourier.experiments import runner
 from pacfourier.experiments.records import Records
 
