@@ -268,7 +268,11 @@ class Session:
         self.process = subprocess.Popen(
             [sys.executable, str(script), *arguments],
             start_new_session=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                "JOBLIB_TEMP_FOLDER": str(folder),
+            },
         )
 
     def kill(self, rng):
@@ -280,6 +284,9 @@ class Session:
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         wait_until(lambda: not alive(self.process.pid))
+        # What would have cleared these away was killed too.
+        for semaphore in Path("/dev/shm").glob(f"sem.loky-{self.process.pid}-*"):
+            semaphore.unlink()
         return is_running
 
 
