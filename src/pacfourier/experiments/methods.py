@@ -1,8 +1,8 @@
 """The methods that are compared: each a few lines, yielding its settings as candidates.
 
 A method is a function of (bench, profile, width); ``METHODS`` is the registry. A method's
-certificate holds for all ten bandwidths of the grid together, so that the one which the SVM chose
-is paid for.
+certificate holds for all its priors together (ten bandwidths, and for landmarks every D), so that
+the one which was chosen by looking is paid for.
 """
 
 from collections.abc import Callable, Iterator
@@ -168,10 +168,12 @@ def pb_landmarks(
             gamma=bench.gamma,
             random_state=bench.seed("landmarks", landmarks, width),
         ).fit(parts.X_train, parts.y_train)
-        yield from _tempered(bench, model, betas)
+        yield from _tempered(bench, model, betas, n_priors=len(GAMMAS) * len(widths))
 
 
-def _tempered(bench: Bench, model: PBLandmarks, betas: tuple[float, ...]) -> Iterator[Candidate]:
+def _tempered(
+    bench: Bench, model: PBLandmarks, betas: tuple[float, ...], n_priors: int
+) -> Iterator[Candidate]:
     """Yield the model at each beta; the cosines are computed once for as many as memory holds."""
     parts, n_train = bench.parts, bench.parts.X_train.shape[0]
     X = bench.training_and_validation.astype(np.float32)
@@ -186,15 +188,19 @@ def _tempered(bench: Bench, model: PBLandmarks, betas: tuple[float, ...]) -> Ite
                 similarities[:n_train],
                 similarities[n_train:],
                 partial(each.transform, parts.X_test),
-                partial(_landmark_certificate, each),
+                partial(_landmark_certificate, each, EPSILON / n_priors),
             )
 
 
-def _landmark_certificate(model: PBLandmarks) -> dict[str, float]:
-    """Return the bound on the mean loss of the landmarks, where theory has one."""
+def _landmark_certificate(model: PBLandmarks, epsilon: float) -> dict[str, float]:
+    """Return the bound on the mean loss of the landmarks, where theory has one.
+
+    Every bandwidth and every D is a prior of its own, and the best is chosen by looking: each
+    has its share of epsilon.
+    """
     if model.landmark_source_ != "random":
         return {}
-    found = model.certificate(EPSILON / len(GAMMAS))
+    found = model.certificate(epsilon)
     return {"certificate": found.value, "train_loss": found.empirical_loss}
 
 

@@ -108,4 +108,6 @@ def seed_of(*key: object) -> int:
     >>> seed_of("breast", 0, "RFF", 10)
     1012763688
     """
-    return int.from_bytes(hashlib.sha256(repr(key).encode()).digest()[:4], "big")
+    # Ten frequencies are ten, whether they were written 10 or 10.0.
+    whole = (int(part) if isinstance(part, float) and part.is_integer() else part for part in key)
+    return int.from_bytes(hashlib.sha256(repr(tuple(whole)).encode()).digest()[:4], "big")

@@ -51,18 +51,18 @@ class Bench:
 
     def __init__(self, dataset: str, split: int, parts: Parts, gamma: float) -> None:
         self.dataset, self.split, self.parts, self.gamma = dataset, split, parts, gamma
-        self._fitted: dict[type, Any] = {}
+        self._fitted: dict[str, Any] = {}
 
     def seed(self, *key: object) -> int:
         """Return the seed of a piece of work on this split."""
         return seed_of(self.dataset, self.split, *key)
 
     def fitted(self, estimator: Any) -> Any:
-        """Return the estimator fitted on the training part, once a class."""
-        kind = type(estimator)
-        if kind not in self._fitted:
-            self._fitted[kind] = clone(estimator).fit(self.parts.X_train, self.parts.y_train)
-        return self._fitted[kind]
+        """Return the estimator fitted on the training part, once for its parameters."""
+        key = repr(estimator)
+        if key not in self._fitted:
+            self._fitted[key] = clone(estimator).fit(self.parts.X_train, self.parts.y_train)
+        return self._fitted[key]
 
     @cached_property
     def training_and_validation(self) -> Any:

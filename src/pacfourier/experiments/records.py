@@ -101,7 +101,9 @@ class Records:
 
     def results(self) -> list[dict[str, Any]]:
         """Return all rows, in the order of their keys."""
-        rows: Iterable[sqlite3.Row] = self._database.execute("SELECT * FROM results")
+        rows: Iterable[sqlite3.Row] = self._database.execute(
+            f"SELECT * FROM results ORDER BY {', '.join(KEY)}"
+        )
         return [{**row, "settings": json.loads(row["settings"])} for row in rows]
 
     def runs(self) -> list[dict[str, Any]]:
