@@ -12,7 +12,7 @@ from pacfourier import OKRFF, PBRFF, PBLandmarks, RBFLandmarks
 from pacfourier.datasets import Dataset, load
 from pacfourier.estimators.base import FourierMap
 from pacfourier.experiments import methods, runner
-from pacfourier.experiments.methods import METHODS
+from pacfourier.experiments.methods import METHODS, fitted_posterior
 from pacfourier.experiments.plan import CS, GAMMAS, N_CANDIDATES, PROFILES, RHOS, Cell, Profile
 from pacfourier.experiments.protocol import (
     EPSILON,
@@ -288,11 +288,20 @@ def test_another_test_part_changes_nothing_but_the_test(bench, name, width):
 def test_a_certificate_pays_for_the_bandwidths(bench):
     """One of ten bandwidths was chosen: each holds at a tenth of epsilon."""
     first = next(METHODS["PBRFF"].candidates(bench, PROFILES["quick"], 5))
-    model = bench.fitted(PBRFF()).resample(n_frequencies=5, draw="replacement", **first.settings)
+    model = fitted_posterior(bench, PBRFF).resample(
+        n_frequencies=5, draw="replacement", **first.settings
+    )
     certified = first.certify()
     assert certified["certificate"] == model.certificate(EPSILON / 10).value
     assert certified["certificate"] > model.certificate(EPSILON).value
     assert certified["train_loss"] == model.certificate().empirical_loss
+
+
+def test_a_landmark_certificate_pays_for_the_frequencies_too(bench):
+    """Ten bandwidths times five D are fifty priors, one of them chosen."""
+    first = next(METHODS["PB-R"].candidates(bench, PROFILES["quick"], 5))
+    model = first.map_test.func.__self__
+    assert first.certify()["certificate"] == model.certificate(EPSILON / 50).value
 
 
 def test_centroids_have_no_certificate(bench):
@@ -305,7 +314,7 @@ def test_centroids_have_no_certificate(bench):
 def test_both_posteriors_have_the_same_candidates(bench):
     for name in ("PBRFF", "OKRFF distinct"):
         next(METHODS[name].candidates(bench, PROFILES["quick"], 5))
-    pools = [bench.fitted(kind()).pool_ for kind in (PBRFF, OKRFF)]
+    pools = [fitted_posterior(bench, kind).pool_ for kind in (PBRFF, OKRFF)]
     assert pools[0] == pools[1]
     assert len(pools[0]) == N_CANDIDATES
 
@@ -314,7 +323,7 @@ def test_the_radius_is_counted_as_in_the_paper(bench):
     """rho = r N bounds the squared distance of Q from the uniform weights by r."""
     found = list(METHODS["OKRFF"].candidates(bench, PROFILES["quick"], 5))
     assert [each.settings["rho"] for each in found] == [r * N_CANDIDATES for r in RHOS]
-    fitted = bench.fitted(OKRFF())
+    fitted = fitted_posterior(bench, OKRFF)
     for share in RHOS:
         posterior = fitted.resample(rho=share * N_CANDIDATES).posterior_
         distance = ((posterior - 1 / N_CANDIDATES) ** 2).sum()

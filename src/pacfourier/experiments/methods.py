@@ -108,19 +108,21 @@ def random_features(
 def learned_features(
     bench: Bench, profile: Profile, width: float, *, estimator: type, draw: str
 ) -> Iterator[Candidate]:
-    """Yield frequencies of a posterior, for each value of its parameter.
-
-    All posteriors of a split share one pool of candidates, as in the paper.
-    """
+    """Yield frequencies of a posterior, for each value of its parameter."""
     del profile
-    common = {"n_candidates": N_CANDIDATES, "labels": "binary", "balance": False}
-    seed = bench.seed("candidates")
-    fitted = bench.fitted(estimator(gamma=bench.gamma, random_state=seed, **common))
+    fitted = fitted_posterior(bench, estimator)
     name, grid = ("beta", BETAS) if estimator is PBRFF else ("rho", RHOS)
     for value in grid:
         chosen = {name: value if estimator is PBRFF else value * N_CANDIDATES}
         model = fitted.resample(n_frequencies=int(width), draw=draw, **chosen)
         yield mapped(bench, chosen, model)
+
+
+def fitted_posterior(bench: Bench, estimator: type) -> Any:
+    """Return PBRFF or OKRFF with the losses of the split's candidates, which they share."""
+    common = {"n_candidates": N_CANDIDATES, "labels": "binary", "balance": False}
+    seed = bench.seed("candidates")
+    return bench.fitted(estimator(gamma=bench.gamma, random_state=seed, **common))
 
 
 def nystroem_features(
