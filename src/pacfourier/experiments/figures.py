@@ -142,9 +142,9 @@ def _draw_curve(ax: Any, curve: Curve, method: str, band: bool = True) -> None:
     ax.plot(
         widths, [e.mean for e in curve.values()], "o-", color=colour, markersize=3, label=method
     )
-    if band and all(e.has_interval for e in curve.values()):
-        lows, highs = [e.low for e in curve.values()], [e.high for e in curve.values()]
-        ax.fill_between(widths, lows, highs, color=colour, alpha=0.12, linewidth=0)
+    known = {width: e for width, e in curve.items() if band and e.has_interval}
+    lows, highs = [e.low for e in known.values()], [e.high for e in known.values()]
+    ax.fill_between(list(known), lows, highs, color=colour, alpha=0.12, linewidth=0)
 
 
 def _draw_published(ax: Any, experiment: str, dataset: str, method: str, part: str) -> None:
