@@ -1,6 +1,7 @@
 """Learn the Fourier features of a kernel from labels, with a PAC-Bayes certificate."""
 
 from pacfourier import bounds, spectra
+from pacfourier.estimators.boosted_rff import BoostedRFF
 from pacfourier.estimators.losses import alignment_losses
 from pacfourier.estimators.okrff import OKRFF
 from pacfourier.estimators.pb_landmarks import PBLandmarks
@@ -19,6 +20,7 @@ __all__ = [
     "PBRFF",
     "RFF",
     "Assumption",
+    "BoostedRFF",
     "Certificate",
     "PBLandmarks",
     "RBFLandmarks",

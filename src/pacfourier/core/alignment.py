@@ -30,7 +30,7 @@ from pacfourier.core.phases import (
     single_rounding,
     turn_blocks,
 )
-from pacfourier.core.targets import Target
+from pacfourier.core.targets import Coder
 from pacfourier.core.threads import run_blocks
 
 __all__ = ["AlignmentSums", "alignment_sums", "class_balanced_losses"]
@@ -151,7 +151,7 @@ def class_balanced_losses(sums: AlignmentSums) -> FloatArray:
 def alignment_sums(
     X: Samples,
     y: NDArray[Any],
-    target: Target,
+    target: Coder,
     frequencies: FrequencyPool | FloatArray,
     *,
     sample_weight: FloatArray | None = None,
@@ -162,7 +162,9 @@ def alignment_sums(
     Threads take blocks of frequencies and walk all rows; memory is a few blocks a thread.
     """
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
-    weighted = sparse.csr_array(sparse.diags_array(weights) @ target.encode(y))
+    weighted = target.encode(y)
+    # In place, not by a product, which would drop zeros: the loops take no empty row.
+    weighted.data = weighted.data * np.repeat(weights, np.diff(weighted.indptr))
     waves = np.empty((weighted.shape[1], len(frequencies)), dtype=np.complex128)
     harmonics = np.empty(len(frequencies), dtype=np.complex128)
     rounding = np.zeros(len(frequencies))

@@ -20,17 +20,29 @@ from scipy import sparse
 
 from pacfourier.core.arrays import FloatArray
 
-__all__ = ["LABELS", "ClassTarget", "ContinuousTarget", "LabelSetTarget", "Target", "target_of"]
+__all__ = [
+    "LABELS",
+    "ClassTarget",
+    "Coder",
+    "ContinuousTarget",
+    "LabelSetTarget",
+    "Target",
+    "target_of",
+]
 
 Labels = Literal["auto", "binary", "multiclass", "multilabel", "continuous"]
 LABELS = ("auto", "binary", "multiclass", "multilabel", "continuous")
 
 
-class Target(Protocol):
-    """How labels are coded, and how the codes agree."""
+class Coder(Protocol):
+    """How labels are coded."""
 
     def encode(self, y: NDArray[Any]) -> sparse.csr_array:
-        """Return the rows u_i, of shape (n_samples, n_codes)."""
+        """Return the rows u_i, of shape (n_samples, n_codes), none of them without an entry."""
+
+
+class Target(Coder, Protocol):
+    """How labels are coded, and how the codes agree."""
 
     def agreement(self, totals: FloatArray) -> FloatArray:
         """Return A given sum_i w_i u_i, of shape (n_codes, n_codes)."""

@@ -1,0 +1,198 @@
+"""Fourier features from rounds of boosting, with frequencies that move."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+from sklearn.utils.sparsefuncs import mean_variance_axis
+
+from pacfourier.core.boosting import residual_losses
+from pacfourier.core.cosine_model import (
+    CosineModel,
+    Penalties,
+    hinge_losses,
+    model_gradient,
+    moved_model,
+    square_losses,
+)
+from pacfourier.core.frequencies import DRAW_STREAM, FrequencyPool
+from pacfourier.core.spectra import RBF, Mixture
+from pacfourier.core.targets import LABELS, ClassTarget, ContinuousTarget, target_of
+from pacfourier.estimators.base import FourierMap
+from pacfourier.estimators.learned import dense_labels
+from pacfourier.estimators.parameters import check_count, check_option, check_positive
+from pacfourier.pacbayes.draws import draw_frequencies
+from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
+
+# Bandwidths of the candidates, in units of one over the mean squared distance of two samples.
+RELATIVE_GAMMAS = tuple(2 * 10.0**k for k in np.arange(-2, 1.25, 0.5))
+N_CANDIDATES = 1200
+# Moving frequencies are held by a normal prior: its precision, in units of the mean squared
+# distance. Its price is shared by all samples, as a divergence is in a bound.
+PRIOR_PRECISION = 0.25
+
+
+class BoostedRFF(FourierMap):
+    r"""Fourier features from rounds that align with what the model still gets wrong.
+
+    Each round draws candidates from a multi-scale prior, weighs samples by how wrong the
+    current model is on them, keeps some frequencies by a Gibbs draw on the alignment with these
+    residuals, and moves *all* frequencies and amplitudes together by a few quasi-Newton steps.
+    At 5 to 20 frequencies the directions are what is scarce: drawn ones are wasted on wide data,
+    moved ones are not. What is kept is the frequencies: fit any linear model on the map.
+
+    There is no certificate: frequencies that were moved to fit a sample have no prior.
+
+    Parameters
+    ----------
+    n_frequencies : int, default=100
+        Number D of frequencies; the map has 2 D columns.
+    n_rounds : int, default=4
+        In how many parts they are added.
+    n_steps : int, default=20
+        Quasi-Newton steps after each round.
+    ridge : float, default=0.01
+        Penalty on the squared amplitudes, against the mean loss.
+    labels : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
+        What y holds, as in ``PBRFF``.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    frequencies_ : array of shape (n_frequencies, n_features)
+        In the units of X; during the fit each column is measured by its standard deviation.
+    frequency_weights_, posterior_ : arrays of shape (n_frequencies,)
+        All equal.
+    classes_ : array of shape (n_classes,)
+        The classes, where y holds classes.
+    n_features_in_ : int
+
+    See Also
+    --------
+    PBRFF : One pass, no moves, with a certificate.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(BoostedRFF(5, random_state=0), LogisticRegression())
+    >>> bool(model.fit(X, y).score(X, y) > 0.95)
+    True
+    """
+
+    def __init__(
+        self,
+        n_frequencies=100,
+        *,
+        n_rounds=4,
+        n_steps=20,
+        ridge=0.01,
+        labels="auto",
+        random_state=None,
+    ):
+        self.n_frequencies = n_frequencies
+        self.n_rounds = n_rounds
+        self.n_steps = n_steps
+        self.ridge = ridge
+        self.labels = labels
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Learn the frequencies.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+
+        Returns
+        -------
+        self : object
+        """
+        for name in ("n_frequencies", "n_rounds", "n_steps"):
+            check_count(name, getattr(self, name))
+        check_positive("ridge", self.ridge)
+        check_option("labels", self.labels, LABELS)
+        X, y = self._validate(X, y, reset=True, multi_output=True, ensure_min_samples=2)
+        y = dense_labels(y)
+        target = target_of(y, self.labels)
+        if isinstance(target, ClassTarget):
+            self.classes_ = target.classes
+        scaled, scales = _scaled_columns(X)
+        frequencies = self._boosted(scaled, *_outputs(y, target))
+        self.frequencies_ = (frequencies / scales).astype(np.float32)
+        self.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
+        self.pool_, self.posterior_ = self.frequencies_, self.frequency_weights_
+        return self
+
+    def _boosted(self, X, labels, losses):
+        """Return the frequencies after all rounds, for scaled samples."""
+        weights = np.full(X.shape[0], 1 / X.shape[0])
+        seed = int(check_random_state(self.random_state).randint(0, 2**32, dtype=np.uint64))
+        spread = _mean_squared_distance(X)
+        prior = Mixture([RBF(gamma / spread) for gamma in RELATIVE_GAMMAS])
+        penalties = Penalties(self.ridge, PRIOR_PRECISION * spread / X.shape[0])
+        model = CosineModel.constant(X.shape[1], labels.shape[1])
+        for number, size in enumerate(_round_sizes(self.n_frequencies, self.n_rounds)):
+            pool = FrequencyPool(prior, max(N_CANDIDATES, 2 * size), X.shape[1], seed + number)
+            _, _, residuals = model_gradient(model, X, labels, losses, weights)
+            chosen = _drawn(X, residuals * weights[:, np.newaxis], pool, size)
+            model = moved_model(
+                model.extended(chosen), X, labels, losses, weights, penalties, self.n_steps
+            )
+        return model.frequencies
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _round_sizes(total, n_rounds):
+    """Cut a number of frequencies into parts as equal as they can be, none of them empty."""
+    return [len(part) for part in np.array_split(np.arange(total), min(n_rounds, total))]
+
+
+def _outputs(y, target):
+    """Return labels of shape (n_samples, n_outputs), and the losses that fit them."""
+    if isinstance(target, ContinuousTarget):
+        values = y.reshape(len(y), -1).astype(np.float64)
+        spread = values.std(axis=0)
+        return (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1), square_losses
+    signs = 2 * target.encode(y).toarray() - 1
+    if isinstance(target, ClassTarget):
+        return (signs[:, 1:] if len(target.classes) == 2 else signs), hinge_losses
+    # The last code of label sets is a constant.
+    return signs[:, :-1], hinge_losses
+
+
+def _scaled_columns(X):
+    """Return samples with columns of deviation one, in single precision, and the deviations."""
+    if sparse.issparse(X):
+        _, variances = mean_variance_axis(X, axis=0)
+        scales = _positive(np.sqrt(variances))
+        return (X @ sparse.diags_array(1 / scales)).tocsr().astype(np.float32), scales
+    scales = _positive(X.std(axis=0, dtype=np.float64))
+    # A shift turns every cosine and sine pair, which its amplitudes undo: it saves digits only.
+    return ((X - X.mean(axis=0, dtype=np.float64)) / scales).astype(np.float32), scales
+
+
+def _positive(scales):
+    return np.where(scales > 0, scales, 1.0)
+
+
+def _mean_squared_distance(X):
+    if sparse.issparse(X):
+        return 2 * max(float(mean_variance_axis(X, axis=0)[1].sum()), 1e-12)
+    return 2 * max(float(X.var(axis=0, dtype=np.float64).sum()), 1e-12)
+
+
+def _drawn(X, residuals, pool, size):
+    """Draw frequencies from the Gibbs posterior of the alignment with the residuals."""
+    scores = residual_losses(X, residuals, pool)
+    temperature = inverse_temperature_of_size(scores, min(2 * size, len(pool) / 2))
+    posterior = gibbs_posterior(scores, temperature)
+    chosen, _ = draw_frequencies(posterior, size, "distinct", pool.stream(DRAW_STREAM))
+    return pool[chosen]

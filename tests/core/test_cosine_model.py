@@ -1,0 +1,143 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from pacfourier.core.boosting import residual_losses
+from pacfourier.core.cosine_model import (
+    ROWS_A_TASK,
+    CosineModel,
+    Penalties,
+    hinge_losses,
+    model_gradient,
+    moved_model,
+    square_losses,
+)
+from pacfourier.core.frequencies import FrequencyPool
+from pacfourier.core.spectra import RBF
+
+
+def random_model(rng, n_frequencies=4, n_features=3, n_outputs=2):
+    return CosineModel(
+        rng.standard_normal((n_frequencies, n_features)),
+        rng.standard_normal((n_frequencies, n_outputs)),
+        rng.standard_normal((n_frequencies, n_outputs)),
+        rng.standard_normal(n_outputs),
+    )
+
+
+def plain_loss(model, X, labels, losses, weights):
+    phases = X @ model.frequencies.T
+    scores = np.cos(phases) @ model.cosines + np.sin(phases) @ model.sines + model.intercepts
+    return float((losses(scores, labels)[0] * weights[:, np.newaxis]).sum())
+
+
+def sample(rng, losses, n_samples=50):
+    X = rng.standard_normal((n_samples, 3)).astype(np.float32)
+    labels = rng.standard_normal((n_samples, 2))
+    if losses is hinge_losses:
+        labels = np.sign(labels)
+    weights = rng.uniform(0.5, 1.5, n_samples)
+    return X, labels, weights / weights.sum()
+
+
+@pytest.mark.parametrize("losses", [hinge_losses, square_losses])
+def test_the_gradient_is_that_of_finite_differences(losses, rng):
+    """Central differences of a double loss against a single gradient: 1e-4 of its size."""
+    X, labels, weights = sample(rng, losses)
+    model = random_model(rng)
+    loss, gradient, _ = model_gradient(model, X, labels, losses, weights)
+    assert loss == pytest.approx(plain_loss(model, X, labels, losses, weights), rel=1e-5)
+    vector, found = model.packed(), gradient.packed()
+    step = 1e-5
+    for place in range(len(vector)):
+        shift = np.zeros_like(vector)
+        shift[place] = step
+        ends = [
+            plain_loss(model.unpacked(vector + sign * shift), X, labels, losses, weights)
+            for sign in (1, -1)
+        ]
+        assert found[place] == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=1e-4)
+
+
+@pytest.mark.parametrize("losses", [hinge_losses, square_losses])
+def test_residuals_are_negative_derivatives(losses, rng):
+    scores, labels = rng.standard_normal((2, 30, 1))
+    labels = np.sign(labels) if losses is hinge_losses else labels
+    ends = [losses(scores + shift, labels)[0] for shift in (1e-6, -1e-6)]
+    np.testing.assert_allclose(losses(scores, labels)[1], (ends[1] - ends[0]) / 2e-6, atol=1e-5)
+
+
+def test_sparse_samples_give_the_gradient_of_dense_ones(rng):
+    X, labels, weights = sample(rng, hinge_losses)
+    X[np.abs(X) < 0.5] = 0
+    model = random_model(rng)
+    dense = model_gradient(model, X, labels, hinge_losses, weights)
+    found = model_gradient(model, sparse.csr_array(X), labels, hinge_losses, weights)
+    assert found[0] == pytest.approx(dense[0], rel=1e-6)
+    for first, second in zip(dense[1], found[1], strict=True):
+        np.testing.assert_allclose(first, second, atol=1e-5)
+
+
+def test_the_number_of_threads_changes_nothing(rng):
+    X, labels, weights = sample(rng, hinge_losses, n_samples=ROWS_A_TASK + 100)
+    model = random_model(rng)
+    found = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads):
+            found.append(model_gradient(model, X, labels, hinge_losses, weights)[1].packed())
+    np.testing.assert_array_equal(*found)
+    expected = [
+        model_gradient(model, X[rows], labels[rows], hinge_losses, weights[rows])[1].packed()
+        for rows in (slice(0, ROWS_A_TASK), slice(ROWS_A_TASK, None))
+    ]
+    np.testing.assert_allclose(found[0], expected[0] + expected[1], atol=1e-12)
+
+
+def test_a_longer_model_is_the_same_function(rng):
+    X, labels, weights = sample(rng, square_losses)
+    model = random_model(rng)
+    longer = model.extended(rng.standard_normal((2, 3)))
+    assert len(longer.frequencies) == 6
+    first, second = (
+        model_gradient(each, X, labels, square_losses, weights)[2] for each in (model, longer)
+    )
+    np.testing.assert_allclose(first, second, atol=1e-5)
+
+
+def test_moves_recover_a_cosine(rng):
+    """Labels are one cosine: from a start nearby its frequency is found to 1 %."""
+    X = rng.standard_normal((400, 3)).astype(np.float32)
+    truth = np.array([1.0, -0.5, 0.3])
+    labels = np.cos(X @ truth)[:, np.newaxis]
+    weights = np.full(400, 1 / 400)
+    start = CosineModel.constant(3, 1).extended((truth + 0.2)[np.newaxis])
+    penalties = Penalties(1e-6, 1e-9)
+    found = moved_model(start, X, labels, square_losses, weights, penalties, 100)
+    np.testing.assert_allclose(found.frequencies[0], truth, atol=0.01)
+    assert found.cosines[0, 0] == pytest.approx(1, abs=0.01)
+
+
+def test_penalties_hold_back(rng):
+    X, labels, weights = sample(rng, square_losses)
+    start = random_model(rng)
+    free, held, near = (
+        moved_model(start, X, labels, square_losses, weights, penalties, 50)
+        for penalties in (Penalties(1e-6, 1e-6), Penalties(10.0, 1e-6), Penalties(1e-6, 10.0))
+    )
+    assert np.abs(held.cosines).max() < 0.2 * np.abs(free.cosines).max()
+    assert np.abs(near.frequencies).max() < 0.2 * np.abs(free.frequencies).max()
+
+
+def test_residual_losses_are_the_double_sum(rng):
+    X = rng.standard_normal((30, 3)).astype(np.float32)
+    residuals = rng.standard_normal((30, 2))
+    # Samples that the model has right have no residual at all.
+    residuals[[0, 7, 29]] = 0
+    pool = FrequencyPool(RBF(0.5), 40, 3, seed=1)
+    found = residual_losses(X, residuals, pool)
+    for loss, frequency in zip(found, pool[:], strict=True):
+        cosines = np.cos((X[:, np.newaxis] - X) @ frequency)
+        aligned = sum(r @ cosines @ r for r in residuals.T)
+        largest = sum(np.abs(r).sum() ** 2 for r in residuals.T)
+        assert loss == pytest.approx(0.5 - 0.5 * aligned / largest, abs=1e-6)
