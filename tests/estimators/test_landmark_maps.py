@@ -290,9 +290,9 @@ def test_learned_landmarks_beat_the_prior_on_toys():
     """The toy experiment of the paper: twenty frequencies, beta = 1, twenty seeds."""
     from examples import plot_toy_landmarks as toy
 
-    for sample, gamma in toy.DATASETS.values():
-        errors = toy.test_errors(sample, gamma)
-        differences = np.subtract(errors["RBFLandmarks"], errors["PBLandmarks"])
+    for dataset in toy.TOYS:
+        prior, learned = (toy.test_errors(dataset, method) for method in ("RBF-R", "PB-R"))
+        differences = np.subtract(prior, learned)
         standard_error = differences.std(ddof=1) / np.sqrt(len(differences))
         assert differences.mean() > 2 * standard_error
 

@@ -46,6 +46,10 @@ def test_estimates_are_errors(values):
     assert found.n_splits == len(values)
 
 
+def test_the_paper_s_split_is_shown_only_if_it_was_run():
+    assert estimate({1: 3.0, 2: 4.0}).first is None
+
+
 def test_the_interval_is_the_formula():
     """Errors 1, 2, 3: mean 2, deviation 1, t(2) = 4.3027, so 2 +- 4.3027 sqrt(4/3)."""
     found = estimate({0: 1.0, 1: 2.0, 2: 3.0})

@@ -19,7 +19,7 @@ class Estimate(NamedTuple):
     mean: float
     low: float
     high: float
-    first: float
+    first: float | None
     n_splits: int
 
     @property
@@ -53,7 +53,7 @@ def estimate(values: dict[int, float]) -> Estimate:
     if n_splits > 1:
         quantile = stats.t.ppf((1 + CONFIDENCE) / 2, n_splits - 1)
         reach = quantile * errors.std(ddof=1) * np.sqrt(1 + 1 / n_splits)
-    return Estimate(mean, max(mean - reach, 0.0), mean + reach, errors[0], n_splits)
+    return Estimate(mean, max(mean - reach, 0.0), mean + reach, values.get(0), n_splits)
 
 
 class Summary:

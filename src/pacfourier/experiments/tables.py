@@ -52,7 +52,7 @@ def comparison_table(cells: Iterable[Comparison]) -> Table:
             cell.method,
             f"{cell.width:g}" if cell.width else "",
             f"{cell.published:.2f}",
-            f"{cell.ours.first:.2f}",
+            "" if cell.ours.first is None else f"{cell.ours.first:.2f}",
             str(cell.ours),
             cell.verdict,
         )
