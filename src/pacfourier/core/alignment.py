@@ -131,12 +131,9 @@ def class_balanced_losses(sums: AlignmentSums) -> FloatArray:
     a frequency that aligns nothing beats one that aligns a class. Two balanced classes: the
     same loss.
     """
-    seen = sums.totals > 0
-    n_classes = int(seen.sum())
-    if n_classes < 2:
-        return sums.losses(2 * np.eye(len(seen)) - 1.0)
-    scale = np.zeros(len(seen))
-    scale[seen] = sums.weight / (n_classes * sums.totals[seen])
+    if int((sums.totals > 0).sum()) < 2:
+        return sums.losses(2 * np.eye(len(sums.totals)) - 1.0)
+    scale, agreement = class_balance(sums.totals)
     gram = sums.gram * np.outer(scale, scale)
     balanced = replace(
         sums,
@@ -145,7 +142,16 @@ def class_balanced_losses(sums: AlignmentSums) -> FloatArray:
         totals=sums.totals * scale,
         squared_weight=float(np.trace(gram)),
     )
-    return balanced.losses((n_classes * np.eye(len(seen)) - 1) / (n_classes - 1))
+    return balanced.losses(agreement)
+
+
+def class_balance(totals: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the factors that give all classes seen the same total, and their agreement."""
+    seen = totals > 0
+    n_classes = int(seen.sum())
+    scale = np.zeros(len(seen))
+    scale[seen] = totals.sum() / (n_classes * totals[seen])
+    return scale, (n_classes * np.eye(len(seen)) - 1) / (n_classes - 1)
 
 
 def alignment_sums(

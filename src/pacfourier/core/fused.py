@@ -131,6 +131,36 @@ def carry(partial, totals):
 
 
 @njit(nogil=True, fastmath=True, cache=True)
+def write_slopes(turns, indptr, columns, values, tilts):
+    """Overwrite a block of phases with ``sum_r u_ir (b_rm cos - a_rm sin)``.
+
+    Parameters
+    ----------
+    turns : array of shape (n_rows, n_frequencies)
+    indptr, columns, values : the rows of U, compressed (CSR), each with an entry at least
+    tilts : array of shape (2, n_columns_of_U, n_frequencies)
+        The a_rm and the b_rm.
+    """
+    n_rows, n_frequencies = turns.shape
+    reals = np.empty(n_frequencies, turns.dtype)
+    imaginaries = np.empty(n_frequencies, turns.dtype)
+    for i in range(n_rows):
+        reals[:] = 0
+        imaginaries[:] = 0
+        for entry in range(indptr[i], indptr[i + 1]):
+            value = values[entry]
+            real_row = tilts[0, columns[entry]]
+            imaginary_row = tilts[1, columns[entry]]
+            for m in range(n_frequencies):
+                reals[m] += value * real_row[m]
+                imaginaries[m] += value * imaginary_row[m]
+        for m in range(n_frequencies):
+            turn = turns[i, m]
+            cosine, sine = cosine_sine(turn - np.rint(turn))
+            turns[i, m] = imaginaries[m] * cosine - reals[m] * sine
+
+
+@njit(nogil=True, fastmath=True, cache=True)
 def write_features(turns, weights, cosines, sines):
     """Write ``weights * cos`` and ``weights * sin`` of a block of phases."""
     n_rows, n_frequencies = turns.shape

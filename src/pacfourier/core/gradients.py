@@ -1,0 +1,149 @@
+r"""The alignment loss of every frequency together with its gradient.
+
+With the waves :math:`S = \sum_j w_j u_j e^{i \omega \cdot x_j}` and :math:`T = A S`,
+
+.. math:: \nabla \hat L(\omega) = -\frac{1}{(\sum w)^2 - \sum w^2} \sum_j x_j\,
+          w_j u_j^\top \left(\Im T \cos(\omega \cdot x_j) - \Re T \sin(\omega \cdot x_j)\right) ,
+
+two products with the data, O(n d) a frequency, whatever the labels.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from pacfourier.core.alignment import class_balance
+from pacfourier.core.arrays import FloatArray, Samples
+from pacfourier.core.phases import (
+    ROW_BLOCK,
+    Precision,
+    largest_magnitudes,
+    phase_sizes,
+    precision_groups,
+    turn_blocks,
+)
+from pacfourier.core.targets import Target
+from pacfourier.core.threads import run_blocks
+
+__all__ = ["AlignmentObjective", "alignment_objective"]
+
+# Few frequencies move together, and their phases are kept for all rows: blocks are small, so
+# that two threads have work and memory stays under 2 * 64 numbers a sample.
+GRADIENT_BLOCK = 64
+SMALLEST_BLOCK = 8
+
+
+@dataclass(frozen=True, eq=False)
+class AlignmentObjective:
+    """A data set as a function of frequencies: their losses and gradients.
+
+    Attributes
+    ----------
+    X, rounded : array or CSR matrix of shape (n_samples, n_features)
+        The samples, and the same in the precision of the products.
+    codes : CSR array of shape (n_samples, n_codes)
+        The rows w_i u_i.
+    agreement : array of shape (n_codes, n_codes)
+    self_pairs, pairs : float
+        Sum of w_i^2 u_i^T A u_i, and sum over i != j of w_i w_j.
+    magnitudes : array of shape (n_features,)
+    precision : {"single", "double"}
+    """
+
+    X: Samples
+    rounded: Samples
+    codes: sparse.csr_array
+    agreement: FloatArray
+    self_pairs: float
+    pairs: float
+    magnitudes: FloatArray
+    precision: Precision
+
+    def __call__(self, frequencies: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return losses of shape (n_frequencies,) and gradients shaped like the frequencies."""
+        losses = np.empty(len(frequencies))
+        gradients = np.empty(frequencies.shape)
+        sizes = phase_sizes(frequencies, self.magnitudes)
+        tasks = [
+            (dtype, members[block])
+            for dtype, members in precision_groups(sizes, self.precision)
+            for block in gradient_blocks(len(members))
+        ]
+
+        def fill(task: tuple[type[np.floating[Any]], NDArray[np.intp]]) -> None:
+            dtype, members = task
+            losses[members], gradients[members] = self._block(frequencies[members], dtype)
+
+        run_blocks(fill, tasks)
+        return losses, gradients
+
+    def _block(
+        self, frequencies: FloatArray, dtype: type[np.floating[Any]]
+    ) -> tuple[FloatArray, FloatArray]:
+        from pacfourier.core import fused
+
+        X = self.rounded if dtype == np.float32 else self.X
+        values, indices = self.codes.data.astype(dtype), self.codes.indices
+        waves = np.zeros((2, self.codes.shape[1], len(frequencies)))
+        harmonics = np.zeros((2, len(frequencies)))
+        turns = np.empty((X.shape[0], len(frequencies)), dtype=dtype)
+        for rows, block in turn_blocks(X, frequencies, dtype):
+            turns[rows] = block
+            indptr = self.codes.indptr[rows.start : rows.stop + 1]
+            fused.add_wave_sums(block, indptr, indices, values, waves, harmonics)
+        tilts = self.agreement @ waves
+        aligned = np.einsum("prm,prm->m", waves, tilts)
+        scaled = (tilts / self.pairs).astype(dtype)
+        gradients = np.zeros(frequencies.shape)
+        for start in range(0, X.shape[0], ROW_BLOCK):
+            rows = slice(start, min(start + ROW_BLOCK, X.shape[0]))
+            indptr = self.codes.indptr[rows.start : rows.stop + 1]
+            fused.write_slopes(turns[rows], indptr, indices, values, scaled)
+            gradients -= (X[rows].T.astype(dtype, copy=False) @ turns[rows]).T
+        return 0.5 - 0.5 * (aligned - self.self_pairs) / self.pairs, gradients
+
+
+def gradient_blocks(n_frequencies: int) -> Iterator[slice]:
+    """Cut frequencies into blocks that depend on their number alone, two or more if they can."""
+    half = -(-n_frequencies // 2)
+    size = min(GRADIENT_BLOCK, max(SMALLEST_BLOCK, half))
+    for start in range(0, n_frequencies, size):
+        yield slice(start, min(start + size, n_frequencies))
+
+
+def alignment_objective(
+    X: Samples,
+    y: NDArray[Any],
+    target: Target,
+    *,
+    sample_weight: FloatArray | None = None,
+    balance: bool = False,
+    precision: Precision = "single",
+) -> AlignmentObjective:
+    """Return the alignment loss of a data set as a function of frequencies.
+
+    With ``balance`` the loss is that of ``class_balanced_losses``: y must hold classes.
+    """
+    weights = np.ones(len(y)) if sample_weight is None else sample_weight
+    codes = target.encode(y)
+    totals = np.asarray(codes.T @ weights, dtype=np.float64)
+    agreement = target.agreement(totals)
+    if balance:
+        scale, agreement = class_balance(totals)
+        weights = weights * (codes @ scale)
+    weighted = sparse.csr_array(sparse.diags_array(weights) @ codes)
+    gram = (weighted.T @ weighted).toarray()
+    return AlignmentObjective(
+        X,
+        X.astype(np.float32, copy=False) if precision == "single" else X,
+        weighted,
+        agreement,
+        float(np.vdot(agreement, gram)),
+        float(weights.sum() ** 2 - np.square(weights).sum()),
+        largest_magnitudes(X),
+        precision,
+    )
