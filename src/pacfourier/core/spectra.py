@@ -32,6 +32,7 @@ __all__ = [
     "Mixture",
     "RationalQuadratic",
     "Spectrum",
+    "gaussian_components",
     "multiscale",
 ]
 
@@ -293,6 +294,24 @@ def multiscale(
     ``ln(len(gammas))`` in the divergence of a posterior that lives on one bandwidth.
     """
     return Mixture([family(gamma=gamma) for gamma in gammas])
+
+
+def gaussian_components(spectrum: Spectrum) -> tuple[FloatArray, FloatArray]:
+    """Return the scales and the weights of a spectrum that is a finite mixture of Gaussians.
+
+    Examples
+    --------
+    >>> gaussian_components(Mixture([RBF(0.5), RBF(2.0)]))
+    (array([1., 2.]), array([0.5, 0.5]))
+    """
+    if isinstance(spectrum, RBF):
+        return np.array([np.sqrt(2 * spectrum.gamma)]), np.ones(1)
+    if not isinstance(spectrum, Mixture):
+        raise ValueError(f"spectrum must be RBF or a Mixture of RBFs, got {spectrum!r}.")
+    parts = [gaussian_components(component) for component in spectrum.components]
+    scales = np.concatenate([scale for scale, _ in parts])
+    weights = [w * weight for w, (_, weight) in zip(spectrum.weights or (), parts, strict=True)]
+    return scales, np.concatenate(weights)
 
 
 def _check_positive(**values: float) -> None:
