@@ -2,6 +2,7 @@
 
 from pacfourier import bounds, spectra
 from pacfourier.estimators.boosted_rff import BoostedRFF
+from pacfourier.estimators.gibbs_rff import GibbsRFF
 from pacfourier.estimators.losses import alignment_losses
 from pacfourier.estimators.okrff import OKRFF
 from pacfourier.estimators.pb_landmarks import PBLandmarks
@@ -22,6 +23,7 @@ __all__ = [
     "Assumption",
     "BoostedRFF",
     "Certificate",
+    "GibbsRFF",
     "PBLandmarks",
     "RBFLandmarks",
     "alignment_losses",

@@ -7,8 +7,8 @@ of the run, its unnormalised measure is unbiased,
 .. math:: \mathbb{E}_{run}\Bigl[\hat Z \sum_k W_k\, g(\theta_k)\Bigr]
           = \mathbb{E}_{\theta \sim p}\bigl[e^{-V(\theta)} g(\theta)\bigr] ,
 
-for every g, which is what a certificate of the particles rests on. Ladder and step sizes therefore come from
-a pilot run with other random numbers, and stay fixed.
+for every g, which is what a certificate of the particles rests on. Ladder and step sizes
+therefore come from a pilot run with other random numbers, and stay fixed.
 """
 
 from collections.abc import Callable

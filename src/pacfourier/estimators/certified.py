@@ -18,7 +18,8 @@ LARGEST_REPEATED_SHARE = 0.01
 def alignment_evidence(sums, target, **constants):
     """Return what the sums of a sample say of every candidate frequency, rounded outward.
 
-    The constants are those of single bounds: ``mu`` and ``inverse_temperature``.
+    The constants are those of single bounds, ``mu`` and ``inverse_temperature``, and the
+    ``log_prior`` of candidates that a sampler made.
     """
     is_classes = isinstance(target, ClassTarget)
     is_binary = is_classes and target.is_binary
@@ -60,7 +61,19 @@ def signed_waves(sums):
     return amplitudes, np.clip(harmonics + slack, 2 * amplitudes**2 - 1, 1)
 
 
-def certificate_of(estimator, posterior, evidence, *, sums, target, summary, epsilon, bound, of):
+def certificate_of(
+    estimator,
+    posterior,
+    evidence,
+    *,
+    sums,
+    target,
+    summary,
+    epsilon,
+    bound,
+    of,
+    more_assumptions=(),
+):
     """Return the certificate of a posterior over an estimator's candidates."""
     candidates = evidence.default_bounds if bound == "auto" else (bound,)
     name, details = best_bound(posterior, evidence, epsilon, candidates)
@@ -72,10 +85,11 @@ def certificate_of(estimator, posterior, evidence, *, sums, target, summary, eps
         _label_assumption(evidence.is_binary),
         _constant_assumption(name),
         _object_assumption(of),
+        *more_assumptions,
     )
     return Certificate(
         empirical_loss=float(posterior @ sums.losses(target.agreement(sums.totals))),
-        divergence=kl_divergence(posterior),
+        divergence=evidence.divergence(posterior),
         n_samples=evidence.n_samples,
         epsilon=epsilon,
         bound=name,

@@ -202,7 +202,7 @@ class LearnedFourierMap(FourierMap, ABC):
         if reset:
             self.prior_source_ = prior_source(self)
             target = target_of(y, self.labels, classes)
-            _warn_of_many_classes(target, y)
+            warn_of_many_classes(target, y)
             pool = prior_pool(X, self, self.n_candidates, sample_weight)
         else:
             _check_same_classes(self.target_, classes)
@@ -278,7 +278,8 @@ def positive_weights(X, y, sample_weight, fewest=2):
     return X[positive], y[positive], weights[positive]
 
 
-def _warn_of_many_classes(target, y):
+def warn_of_many_classes(target, y):
+    """Warn where integers read as classes look like numbers."""
     if not isinstance(target, ClassTarget) or y.dtype.kind not in "fiu":
         return
     if len(target.classes) > 20 and len(y) < 2 * len(target.classes):

@@ -7,6 +7,7 @@ from pacfourier.core.arrays import FloatArray
 
 __all__ = [
     "chi_square_divergence",
+    "divergence_from",
     "effective_sample_size",
     "kl_divergence",
     "log_power_mean",
@@ -23,6 +24,21 @@ def kl_divergence(posterior: FloatArray) -> float:
     0.6931
     """
     return float(np.log(len(posterior)) + xlogy(posterior, posterior).sum())
+
+
+def divergence_from(posterior: FloatArray, log_prior: FloatArray) -> float:
+    r"""Return :math:`\sum_m Q_m \ln(Q_m / P_m)` for any measure P, given its logarithms.
+
+    It is negative where the mass of P is above one and Q follows P.
+
+    Examples
+    --------
+    >>> round(divergence_from(np.array([0.5, 0.5, 0.0]), np.array([0.0, 0.0, -np.inf])), 4)
+    -0.6931
+    """
+    support = posterior > 0
+    masses = posterior[support]
+    return float(masses @ (np.log(masses) - log_prior[support]))
 
 
 def power_divergence(posterior: FloatArray, mu: float) -> float:

@@ -8,7 +8,8 @@ import numpy as np
 from pacfourier.core.arrays import FloatArray
 from pacfourier.pacbayes import bounds
 from pacfourier.pacbayes.bounds import Bound
-from pacfourier.pacbayes.divergences import kl_divergence, power_divergence
+from pacfourier.pacbayes.bounds._first_order import first_order_of_measure
+from pacfourier.pacbayes.divergences import divergence_from, kl_divergence, power_divergence
 from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
 
 __all__ = [
@@ -17,7 +18,12 @@ __all__ = [
     "best_bound",
     "certified_inverse_temperature",
     "landmark_bound",
+    "particle_log_prior",
 ]
+
+# What grids of rates take for the number of hypotheses where the prior is continuous: any number
+# would do that was written down before the data.
+N_HYPOTHESES = 1000
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,9 @@ class Evidence:
     inverse_temperature : float or None
         The t of ``localised``, where the posterior is the Gibbs posterior of the losses at a t
         fixed in advance.
+    log_prior : array of shape (n_candidates,) or None
+        Logarithms of a random measure on the candidates whose mean is the prior, as a sampler
+        leaves them (``particle_log_prior``). None means the uniform prior.
     """
 
     losses: FloatArray
@@ -50,13 +59,50 @@ class Evidence:
     harmonics: FloatArray | None = None
     mu: float = 2.0
     inverse_temperature: float | None = None
+    log_prior: FloatArray | None = None
+
+    @property
+    def n_hypotheses(self) -> int:
+        """The number that places grids of rates."""
+        return len(self.losses) if self.log_prior is None else N_HYPOTHESES
+
+    def divergence(self, posterior: FloatArray) -> float:
+        """Return the divergence of a posterior over the candidates from the prior."""
+        if self.log_prior is None:
+            return kl_divergence(posterior)
+        return max(divergence_from(posterior, self.log_prior), 0.0)
 
     @property
     def default_bounds(self) -> tuple[str, ...]:
         """The tightest bounds for this kind of labels, fixed before any data are seen."""
+        if self.log_prior is not None:
+            # Divergences of tens of nats and low losses: there kl is the better one.
+            moment = "catoni_grid" if self.second_moments is None else "unexpected_bernstein"
+            return ("first_order", "kl", moment) if self.is_binary else ("kl", moment)
         if self.is_binary:
             return ("first_order", "unexpected_bernstein")
         return ("catoni_grid",) if self.second_moments is None else ("unexpected_bernstein",)
+
+
+def particle_log_prior(
+    log_weights: FloatArray, potentials: FloatArray, log_evidence: float
+) -> FloatArray:
+    r"""Return the logarithms of the measure that the particles of a sampler put on themselves.
+
+    .. math:: \hat P = \hat Z \sum_k W_k e^{V(\theta_k)} \delta_{\theta_k}, \qquad
+              \mathbb{E}_{run} \hat P = P ,
+
+    because a run from the prior P to :math:`P e^{-V}` is unbiased:
+    :math:`\mathbb{E}_{run}[\hat Z \sum_k W_k g(\theta_k)] = \mathbb{E}_P[e^{-V} g]` for every g,
+    of which :math:`g = e^{V + B}` is one. An exponential moment
+    :math:`\mathbb{E}_S \mathbb{E}_P e^{B} \le 1` is therefore one of :math:`\hat P` too, over
+    sample and run, and the bound that follows from it holds for all weights r of the particles
+    with the divergence
+
+    .. math:: \sum_k r_k \ln\frac{r_k}{\hat P_k} = -\ln \hat Z - \sum_k r_k V(\theta_k)
+              + \mathrm{KL}(r \Vert W) .
+    """
+    return log_evidence + log_weights + potentials
 
 
 def best_bound(
@@ -99,10 +145,10 @@ def _named_bound(name: str) -> Callable[[FloatArray, Evidence, float], Bound]:
 
 def _from_kl(function: Callable[..., Bound], *, grid: bool) -> Callable[..., Bound]:
     def bound(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bound:
-        arguments = {"n_hypotheses": len(posterior)} if grid else {}
+        arguments = {"n_hypotheses": evidence.n_hypotheses} if grid else {}
         return function(
             loss=float(posterior @ evidence.losses),
-            divergence=kl_divergence(posterior),
+            divergence=evidence.divergence(posterior),
             n_samples=evidence.n_samples,
             epsilon=epsilon,
             **arguments,
@@ -116,24 +162,28 @@ def _unexpected_bernstein(posterior: FloatArray, evidence: Evidence, epsilon: fl
         raise ValueError("bound='unexpected_bernstein' needs labels that are classes.")
     return bounds.unexpected_bernstein(
         loss=float(posterior @ evidence.losses),
-        divergence=kl_divergence(posterior),
+        divergence=evidence.divergence(posterior),
         n_samples=evidence.n_samples,
         epsilon=epsilon,
         second_moment=float(posterior @ evidence.second_moments),
-        n_hypotheses=len(posterior),
+        n_hypotheses=evidence.n_hypotheses,
     )
 
 
 def _first_order(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bound:
     if evidence.amplitudes is None or evidence.harmonics is None:
         raise ValueError("bound='first_order' needs declared binary labels: labels='binary'.")
-    return bounds.first_order(
+    log_prior = evidence.log_prior
+    if log_prior is None:
+        log_prior = np.full(len(posterior), -np.log(len(posterior)))
+    return first_order_of_measure(
         posterior=posterior,
-        prior=np.full(len(posterior), 1 / len(posterior)),
+        log_prior=log_prior,
         amplitudes=evidence.amplitudes,
         second_harmonics=evidence.harmonics,
         n_samples=evidence.n_samples,
         epsilon=epsilon,
+        n_hypotheses=evidence.n_hypotheses,
     )
 
 
@@ -144,6 +194,11 @@ def _norm(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bound:
 
 
 def _f_divergence(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bound:
+    if evidence.log_prior is not None:
+        raise ValueError(
+            "bound must be 'auto' or rest on an exponential moment where a sampler made the "
+            "candidates, got 'f_divergence'."
+        )
     return bounds.f_divergence(
         loss=float(posterior @ evidence.losses),
         divergence=power_divergence(posterior, evidence.mu),

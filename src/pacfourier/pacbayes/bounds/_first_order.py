@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from pacfourier.pacbayes.bounds._arguments import (
     FloatArray,
@@ -18,6 +17,7 @@ from pacfourier.pacbayes.bounds._arguments import (
 from pacfourier.pacbayes.bounds._bernstein import bernstein_factor
 from pacfourier.pacbayes.bounds._grid import geometric_midpoints
 from pacfourier.pacbayes.bounds._result import Bound
+from pacfourier.pacbayes.divergences import divergence_from
 
 N_RATES = 4
 LARGEST_RATE = 0.8
@@ -36,7 +36,7 @@ class Tilt(NamedTuple):
     harmonic : float
         :math:`c_2 = \mathbb{E}_{Q'} c_\omega`.
     divergence : float
-        :math:`\mathrm{KL}(Q' \Vert P)`.
+        :math:`\mathrm{KL}(Q' \Vert P)`, zero where a measure P of mass above one makes it negative.
     squared_norm : float
         :math:`\mathbb{E}_Q a_\omega^2`.
     concentration : float
@@ -51,11 +51,9 @@ class Tilt(NamedTuple):
 
 
 def tilt(
-    posterior: FloatArray, prior: FloatArray, amplitudes: FloatArray, harmonics: FloatArray
+    posterior: FloatArray, log_prior: FloatArray, amplitudes: FloatArray, harmonics: FloatArray
 ) -> Tilt:
     """Return the posterior tilted by the amplitudes, or zeros where all of them vanish."""
-    if ((prior == 0.0) & (posterior > 0.0)).any():
-        raise ValueError("prior must be positive where posterior is, got a zero.")
     mean, square = float(posterior @ amplitudes), float(posterior @ amplitudes**2)
     if square == 0.0:
         return Tilt(0.0, 0.0, 0.0, 0.0, 0.0)
@@ -63,7 +61,7 @@ def tilt(
     return Tilt(
         amplitude=float(tilted @ amplitudes),
         harmonic=float(tilted @ harmonics),
-        divergence=max(float(special.rel_entr(tilted, prior).sum()), 0.0),
+        divergence=max(divergence_from(tilted, log_prior), 0.0),
         squared_norm=square,
         concentration=min(mean**2 / square, 1.0),
     )
@@ -179,16 +177,44 @@ def first_order(
     ----------
     Derived above; mhammedi2019 for the moment.
     """
+    weights = distribution("posterior", posterior)
+    masses = distribution("prior", prior, size=weights.size)
+    if ((masses == 0.0) & (weights > 0.0)).any():
+        raise ValueError("prior must be positive where posterior is, got a zero.")
+    return first_order_of_measure(
+        posterior=weights,
+        log_prior=np.log(masses, where=masses > 0.0, out=np.full(masses.size, -np.inf)),
+        amplitudes=amplitudes,
+        second_harmonics=second_harmonics,
+        n_samples=n_samples,
+        epsilon=epsilon,
+        n_hypotheses=weights.size,
+        arc=arc,
+    )
+
+
+def first_order_of_measure(
+    *,
+    posterior: npt.ArrayLike,
+    log_prior: FloatArray,
+    amplitudes: npt.ArrayLike,
+    second_harmonics: npt.ArrayLike,
+    n_samples: int,
+    epsilon: float,
+    n_hypotheses: int,
+    arc: float | None = None,
+) -> Bound:
+    """Return :func:`first_order` for a prior measure in logarithms, of any mass.
+
+    A measure that is random and has mean the prior serves as the prior did: the particles of a
+    sampler, each with the logarithm of its mass. ``n_hypotheses`` places the grid of rates, and
+    is fixed in advance.
+    """
     n, epsilon = count("n_samples", n_samples, 2), unit_open("epsilon", epsilon)
     weights = distribution("posterior", posterior)
     lengths = bounded_vector("amplitudes", amplitudes, 0.0, 1.0, size=weights.size)
-    tilted = tilt(
-        weights,
-        distribution("prior", prior, size=weights.size),
-        lengths,
-        possible_harmonics(second_harmonics, lengths),
-    )
-    rates = first_order_rates(n_samples=n, n_hypotheses=weights.size, epsilon=epsilon)
+    tilted = tilt(weights, log_prior, lengths, possible_harmonics(second_harmonics, lengths))
+    rates = first_order_rates(n_samples=n, n_hypotheses=n_hypotheses, epsilon=epsilon)
     arcs = ARCS if arc is None else np.asarray([arc_in_range(arc)])
     prices = (tilted.divergence + np.log(math.pi * N_RATES / (arcs * epsilon))) / n
     margins = np.stack([arc_margins(tilted, eta, arcs, prices) for eta in rates])

@@ -1,0 +1,271 @@
+"""Fourier features drawn from the continuous Gibbs posterior."""
+
+import sys
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from pacfourier.core.alignment import alignment_sums
+from pacfourier.core.gradients import alignment_objective
+from pacfourier.core.particles import GibbsTarget
+from pacfourier.core.phases import PRECISIONS
+from pacfourier.core.smc import gibbs_run, pilot_schedule
+from pacfourier.core.spectra import gaussian_components
+from pacfourier.core.summary import sample_summary
+from pacfourier.core.targets import LABELS, ClassTarget, target_of
+from pacfourier.estimators.base import FourierMap
+from pacfourier.estimators.certified import alignment_evidence, certificate_of
+from pacfourier.estimators.learned import SMALL_WORK, dense_labels, warn_of_many_classes
+from pacfourier.estimators.parameters import check_count, check_option, check_positive
+from pacfourier.estimators.priors import prior_source, prior_spectrum
+from pacfourier.pacbayes.certificate import Assumption
+from pacfourier.pacbayes.evidence import particle_log_prior
+
+# Streams of random numbers under a seed: what the pilot learns must not depend on the run's.
+PILOT_STREAM, RUN_STREAM = 0, 1
+# A ladder needs fewer particles than a posterior.
+PILOT_PARTICLES = 20
+# Langevin moves a temperature.
+N_MOVES = 5
+
+
+class GibbsRFF(FourierMap):
+    r"""Fourier features drawn from the Gibbs posterior over all frequencies.
+
+    ``PBRFF`` weighs candidates that the prior happened to draw. Here the frequencies move: they
+    are a sample of :math:`q(\omega) \propto p(\omega)\, e^{-\beta \sqrt n \hat L(\omega)}` over the
+    whole space (Letarte, Morvant and Germain, 2019, Equation 12), found by sequential Monte
+    Carlo. Draws from the prior climb a ladder of temperatures; at each they are weighed,
+    drawn anew and moved along the gradient of the alignment loss, by moves that leave the
+    posterior of that temperature in place. Ladder and step sizes come from a pilot run with
+    other random numbers, so that the certificate holds for the very frequencies that are kept,
+    however well or badly the moves mix.
+
+    It is slower than ``PBRFF`` (each move is two products with the data) and reaches much lower
+    losses in many dimensions.
+
+    Parameters
+    ----------
+    n_frequencies : int, default=100
+        Number D of particles, all of which are kept; the map has 2 D columns.
+    beta : float, default=20.0
+        Inverse temperature: how far the posterior moves from the prior. The certificate holds
+        for any value, but not for the best of several fits.
+    n_steps : int, default=100
+        Number of temperatures from the prior to the posterior. More steps follow the posterior
+        more closely, and lower the divergence that the certificate pays.
+    balance : bool, default=True
+        Whether all classes weigh the same in the loss that is sampled, and agreements have mean
+        zero. ``losses_`` and the certificate are the paper's either way.
+    spectrum : {"rbf"} or Spectrum, default="rbf"
+        The kernel, by the name of its Fourier transform: Gaussian, or an object of
+        ``pacfourier.spectra`` that is RBF or a mixture of RBFs.
+    gamma : float or {"multiscale", "scale", "median"}, default="multiscale"
+        Bandwidth: the RBF kernel is exp(-gamma ||x - x'||^2). "multiscale" puts ten bandwidths
+        from 1e-7 to 1e2 into one prior, and particles move between them; "scale" is 1 /
+        (n_features * variance of X); "median" is 1 / (2 m^2) for m the median distance.
+    labels : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
+        What y holds. "auto" reads it off y: integers and strings are classes, numbers with a
+        fractional part are continuous, a matrix of zeros and ones holds label sets.
+    precision : {"auto", "single", "double"}, default="auto"
+        Precision of the phases while particles move. "auto" is single, or double where that costs
+        nothing. The certificate is computed in double precision.
+    random_state : int, RandomState or None, default=None
+        With an integer the frequencies are the same for any number of threads.
+    verbose : bool, default=False
+        Whether to write a line to standard error at each temperature.
+
+    Attributes
+    ----------
+    frequencies_ : array of shape (n_frequencies, n_features)
+        The particles.
+    frequency_weights_, posterior_ : arrays of shape (n_frequencies,)
+        Their weights, summing to one.
+    losses_ : array of shape (n_frequencies,)
+        Their alignment losses, as the paper defines them.
+    inverse_temperature_ : float
+        The tau of the posterior, beta sqrt(n).
+    log_evidence_ : float
+        Estimate of ln Z, Z the prior mean of exp(-tau L); the estimate of Z is unbiased.
+    log_prior_ : array of shape (n_frequencies,)
+        Logarithms of what each particle stands for in the prior; for the certificate.
+    schedule_ : Schedule
+        The ladder and the step sizes that the pilot found.
+    classes_ : array of shape (n_classes,)
+        The classes, where y holds classes.
+    pool_ : array of shape (n_frequencies, n_features)
+        The same as ``frequencies_``: there are no other candidates.
+    sums_ : AlignmentSums
+        What was learned of the data.
+    target_ : Target
+        How labels are coded.
+    summary_ : SampleSummary
+        What the sample shows of its past, for the certificate.
+    n_features_in_ : int
+
+    See Also
+    --------
+    PBRFF : The posterior over candidates that do not move.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(GibbsRFF(10, random_state=0), LogisticRegression(C=100))
+    >>> bool(model.fit(X, y).score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        n_frequencies=100,
+        *,
+        beta=20.0,
+        n_steps=100,
+        balance=True,
+        spectrum="rbf",
+        gamma="multiscale",
+        labels="auto",
+        precision="auto",
+        random_state=None,
+        verbose=False,
+    ):
+        self.n_frequencies = n_frequencies
+        self.beta = beta
+        self.n_steps = n_steps
+        self.balance = balance
+        self.spectrum = spectrum
+        self.gamma = gamma
+        self.labels = labels
+        self.precision = precision
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X, y):
+        """Sample the posterior.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+
+        Returns
+        -------
+        self : object
+        """
+        self._check_parameters()
+        X, y = self._validate(X, y, reset=True, multi_output=True, ensure_min_samples=2)
+        y = dense_labels(y)
+        self.target_ = target_of(y, self.labels)
+        warn_of_many_classes(self.target_, y)
+        if isinstance(self.target_, ClassTarget):
+            self.classes_ = self.target_.classes
+        seed = int(check_random_state(self.random_state).randint(0, 2**32, dtype=np.uint64))
+        self.prior_source_ = prior_source(self)
+        target = self._gibbs_target(X, y, seed)
+        run = self._sample(target, X.shape[1], seed)
+        self.inverse_temperature_ = target.inverse_temperature
+        self.log_evidence_ = run.log_evidence
+        self.log_prior_ = particle_log_prior(
+            run.log_weights, run.particles.potentials, run.log_evidence
+        )
+        self.frequencies_ = self.pool_ = target.frequencies(run.particles)
+        self.frequency_weights_ = self.posterior_ = np.exp(run.log_weights)
+        self.sums_ = alignment_sums(X, y, self.target_, self.frequencies_, precision="double")
+        self.losses_ = self.sums_.losses(self.target_.agreement(self.sums_.totals))
+        self.summary_ = sample_summary(X)
+        return self
+
+    def certificate(self, epsilon=0.05, *, bound="auto"):
+        """Return an upper bound on the alignment loss of the map's kernel.
+
+        No data are needed. It holds for the kept frequencies themselves, with probability over
+        sample and run, whether or not the run has reached the posterior. Fit once: the best of
+        several fits, by seed or beta, is no certificate.
+
+        Parameters
+        ----------
+        epsilon : float, default=0.05
+            Probability, over the sample and the run, that the bound fails.
+        bound : str, default="auto"
+            Name of a bound of ``pacfourier.bounds`` that rests on an exponential moment. "auto"
+            takes the better of ``kl`` and ``unexpected_bernstein`` (``catoni_grid`` for label
+            sets), each at epsilon / 2; for labels declared binary also ``first_order``, each at
+            epsilon / 3.
+
+        Returns
+        -------
+        certificate : Certificate
+            Its ``value`` is refused, with the repair, where an assumption is violated.
+        """
+        check_is_fitted(self)
+        return certificate_of(
+            self,
+            self.posterior_,
+            alignment_evidence(self.sums_, self.target_, log_prior=self.log_prior_),
+            sums=self.sums_,
+            target=self.target_,
+            summary=self.summary_,
+            epsilon=epsilon,
+            bound=bound,
+            of="deployed",
+            more_assumptions=(
+                Assumption("ladder", "holds", "frozen after a pilot with other random numbers."),
+                Assumption("run", "declared", "one fit was made, not the best of several."),
+            ),
+        )
+
+    def _check_parameters(self):
+        check_count("n_frequencies", self.n_frequencies)
+        check_positive("beta", self.beta)
+        check_count("n_steps", self.n_steps)
+        check_option("labels", self.labels, LABELS)
+        check_option("precision", self.precision, ("auto", *PRECISIONS))
+
+    def _gibbs_target(self, X, y, seed):
+        spectrum = prior_spectrum(X, self.spectrum, self.gamma, np.random.default_rng(seed))
+        precision = self.precision
+        if precision == "auto":
+            work = X.shape[0] * X.shape[1] * self.n_frequencies
+            precision = "double" if self.n_steps * work <= SMALL_WORK else "single"
+        loss = alignment_objective(
+            X,
+            y,
+            self.target_,
+            balance=bool(self.balance) and isinstance(self.target_, ClassTarget),
+            precision=precision,
+        )
+        scales, weights = gaussian_components(spectrum)
+        return GibbsTarget(loss, self.beta * np.sqrt(X.shape[0]), scales, weights)
+
+    def _sample(self, target, n_features, seed):
+        self.schedule_ = pilot_schedule(
+            target,
+            PILOT_PARTICLES,
+            n_features,
+            self.n_steps,
+            N_MOVES,
+            np.random.default_rng([seed, PILOT_STREAM]),
+        )
+        return gibbs_run(
+            target,
+            self.schedule_,
+            self.n_frequencies,
+            n_features,
+            N_MOVES,
+            np.random.default_rng([seed, RUN_STREAM]),
+            _write_line if self.verbose else None,
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _write_line(line):
+    sys.stderr.write(f"GibbsRFF: {line}\n")
