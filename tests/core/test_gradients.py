@@ -73,10 +73,11 @@ def test_balanced_gradients_are_the_differences_of_the_balanced_losses(n_classes
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 def test_single_precision_is_close_to_double_across_block_borders(container, rng):
     """A gradient is a mean of n products rounded to 2^-24: 1e-5 leaves a factor of ten."""
-    n_samples = 2 * ROW_BLOCK + 3
-    X = rng.standard_normal((n_samples, 7))
+    n_samples, n_features = 2 * ROW_BLOCK + 3, 20
+    assert len(list(gradient_blocks(2 * GRADIENT_BLOCK + 5, n_samples * n_features))) == 3
+    X = rng.standard_normal((n_samples, n_features)) / 2
     y = np.where(rng.random(n_samples) < 0.4, -1, 1)
-    frequencies = rng.standard_normal((2 * GRADIENT_BLOCK + 5, 7))
+    frequencies = rng.standard_normal((2 * GRADIENT_BLOCK + 5, n_features)) / 2
     exact = alignment_objective(X, y, target_of(y), precision="double")(frequencies)
     single = alignment_objective(container(X.astype(np.float32)), y, target_of(y))(frequencies)
     for close, truth in zip(single, exact, strict=True):
@@ -94,8 +95,9 @@ def test_large_phases_are_taken_in_double_precision(rng):
 
 
 def test_threads_do_not_change_a_bit(rng):
-    X, y = rng.standard_normal((700, 6)), np.resize([0, 1, 2], 700)
-    objective, frequencies = alignment_objective(X, y, target_of(y)), rng.standard_normal((99, 6))
+    X, y = rng.standard_normal((700, 60)), np.resize([0, 1, 2], 700)
+    assert len(list(gradient_blocks(99, X.size))) > 1
+    objective, frequencies = alignment_objective(X, y, target_of(y)), rng.standard_normal((99, 60))
     results = []
     for threads in (1, 2):
         with threadpool_limits(threads, user_api="blas"):
@@ -104,7 +106,9 @@ def test_threads_do_not_change_a_bit(rng):
     np.testing.assert_array_equal(results[0][1], results[1][1])
 
 
+@pytest.mark.parametrize("work", [1, 10**4, 10**7])
 @pytest.mark.parametrize("n_frequencies", [1, 8, 9, 100, 1000])
-def test_blocks_cover_every_frequency_once(n_frequencies):
-    covered = np.concatenate([np.arange(n_frequencies)[b] for b in gradient_blocks(n_frequencies)])
+def test_blocks_cover_every_frequency_once(n_frequencies, work):
+    blocks = list(gradient_blocks(n_frequencies, work))
+    covered = np.concatenate([np.arange(n_frequencies)[block] for block in blocks])
     np.testing.assert_array_equal(covered, np.arange(n_frequencies))

@@ -35,6 +35,8 @@ __all__ = ["AlignmentObjective", "alignment_objective"]
 # that two threads have work and memory stays under 2 * 64 numbers a sample.
 GRADIENT_BLOCK = 64
 SMALLEST_BLOCK = 8
+# Fewer multiplications than this are done before a thread has started.
+SMALLEST_WORK = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +73,7 @@ class AlignmentObjective:
         tasks = [
             (dtype, members[block])
             for dtype, members in precision_groups(sizes, self.precision)
-            for block in gradient_blocks(len(members))
+            for block in gradient_blocks(len(members), self.X.shape[0] * self.X.shape[1])
         ]
 
         def fill(task: tuple[type[np.floating[Any]], NDArray[np.intp]]) -> None:
@@ -107,10 +109,10 @@ class AlignmentObjective:
         return 0.5 - 0.5 * (aligned - self.self_pairs) / self.pairs, gradients
 
 
-def gradient_blocks(n_frequencies: int) -> Iterator[slice]:
-    """Cut frequencies into blocks that depend on their number alone, two or more if they can."""
+def gradient_blocks(n_frequencies: int, work: int) -> Iterator[slice]:
+    """Cut frequencies that cost ``work`` each into blocks, two or more if that is worth it."""
     half = -(-n_frequencies // 2)
-    size = min(GRADIENT_BLOCK, max(SMALLEST_BLOCK, half))
+    size = max(min(GRADIENT_BLOCK, max(SMALLEST_BLOCK, half)), -(-SMALLEST_WORK // work))
     for start in range(0, n_frequencies, size):
         yield slice(start, min(start + size, n_frequencies))
 

@@ -196,7 +196,7 @@ def first_order(
 def first_order_of_measure(
     *,
     posterior: npt.ArrayLike,
-    log_prior: FloatArray,
+    log_prior: npt.ArrayLike,
     amplitudes: npt.ArrayLike,
     second_harmonics: npt.ArrayLike,
     n_samples: int,
@@ -213,7 +213,12 @@ def first_order_of_measure(
     n, epsilon = count("n_samples", n_samples, 2), unit_open("epsilon", epsilon)
     weights = distribution("posterior", posterior)
     lengths = bounded_vector("amplitudes", amplitudes, 0.0, 1.0, size=weights.size)
-    tilted = tilt(weights, log_prior, lengths, possible_harmonics(second_harmonics, lengths))
+    tilted = tilt(
+        weights,
+        np.asarray(log_prior, dtype=np.float64),
+        lengths,
+        possible_harmonics(second_harmonics, lengths),
+    )
     rates = first_order_rates(n_samples=n, n_hypotheses=n_hypotheses, epsilon=epsilon)
     arcs = ARCS if arc is None else np.asarray([arc_in_range(arc)])
     prices = (tilted.divergence + np.log(math.pi * N_RATES / (arcs * epsilon))) / n
