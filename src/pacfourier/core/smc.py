@@ -29,7 +29,7 @@ SMALLEST_SHARE = 0.5
 ACCEPTANCE = 0.574
 FIRST_STEP, LARGEST_STEP = 0.5, 2.0
 # What a move adds at most to the logarithm of the step, while the pilot learns it.
-GAIN = 0.6
+GAIN = 1.0
 
 
 class Population(Protocol):
@@ -116,7 +116,8 @@ def resampled(particles: P, log_weights: FloatArray, offset: float) -> tuple[P, 
 def systematic_indices(weights: FloatArray, offset: float) -> IntArray:
     """Return n indices: those of the cells of [0, 1) that hold (i + offset) / n."""
     ends = np.cumsum(weights)
-    points = (np.arange(len(weights)) + offset) / len(weights)
+    # Rounding must not bring the last point to one, where a particle without weight may stand.
+    points = np.minimum((np.arange(len(weights)) + offset) / len(weights), np.nextafter(1.0, 0.0))
     return np.searchsorted(ends[:-1] / ends[-1], points, side="right")
 
 
