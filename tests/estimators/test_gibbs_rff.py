@@ -31,7 +31,13 @@ def sample():
 
 
 def small(sample, n_frequencies=20, **parameters):
-    parameters = {"n_steps": 10, "labels": "binary", "random_state": 0, **parameters}
+    parameters = {
+        "n_particles": 20,
+        "n_steps": 10,
+        "labels": "binary",
+        "random_state": 0,
+        **parameters,
+    }
     return GibbsRFF(n_frequencies, **parameters).fit(*sample)
 
 
@@ -106,45 +112,47 @@ def test_certificates_cover_sample_and_run(bound, short_fits):
     """
     failures, optimistic = 0, 0
     for model in short_fits:
-        truth = model.posterior_ @ true_losses(model.frequencies_)
         certificate = model.certificate(0.05, bound=bound)
-        failures += truth > certificate.details.value
-        optimistic += truth > certificate.empirical_loss + 0.05
+        # The bound before its ceiling: at 1/2, the truth, it could not fail.
+        failures += certificate.details.value < 0.5
+        optimistic += certificate.empirical_loss < 0.5
     assert failures < 13
     assert optimistic > 0.7 * len(short_fits)
 
 
+def noise(n_samples, rng):
+    """Labels that say nothing: every frequency has the true loss 1/2."""
+    return rng.standard_normal((n_samples, 3)), rng.choice([-1, 1], n_samples)
+
+
 @pytest.fixture(scope="module")
 def short_fits():
-    """Few samples, few particles, a short ladder: nothing has converged."""
+    """Noise, few samples, few particles, a short ladder: there is nothing to learn."""
     rng = np.random.default_rng(7)
-    settings = {"n_steps": 4, "labels": "binary", "gamma": 0.3}
-    return [
-        GibbsRFF(6, random_state=seed, **settings).fit(*two_gaussians(40, rng))
-        for seed in range(100)
-    ]
+    settings = {"n_particles": 12, "n_steps": 4, "labels": "binary", "gamma": 0.3}
+    return [GibbsRFF(6, random_state=seed, **settings).fit(*noise(40, rng)) for seed in range(100)]
 
 
 def test_the_moment_of_the_certificate_is_that_of_the_prior(rng):
     """E_S E_run sum_k P_k exp(t (L_k - U_k)) = E_S E_prior exp(t (L - U)), P the random measure.
 
-    Every certificate rests on this line; two-sided, within 4 standard errors of 300 runs. With
-    the posterior weights in place of P, that is without the divergence, it fails.
+    Every certificate rests on this line; sample by sample, within 4 standard errors of 150 runs.
+    With the posterior weights in place of P, that is without the divergence, it fails.
     """
-    t, paid, unpaid, prior = 12.0, [], [], []
-    for seed in range(300):
-        X, y = two_gaussians(30, rng)
-        model = GibbsRFF(6, beta=2.0, n_steps=3, gamma=0.3, balance=False, random_state=seed)
-        model.fit(X, y)
-        moments = np.exp(t * (true_losses(model.frequencies_) - model.losses_))
-        paid.append(np.exp(model.log_prior_) @ moments)
-        unpaid.append(model.posterior_ @ moments)
-        draws = np.sqrt(0.6) * rng.standard_normal((500, 2))
-        prior.append(np.exp(t * (true_losses(draws) - alignment_losses(X, y, draws))).mean())
-    radius = 4 * np.sqrt((np.var(paid) + np.var(prior)) / 300)
-    assert radius < 0.35 * np.mean(prior)
-    assert abs(np.mean(paid) - np.mean(prior)) < radius
-    assert np.mean(unpaid) > np.mean(prior) + radius
+    t, paid, unpaid = 20.0, [], []
+    settings = {"n_particles": 10, "n_steps": 5, "gamma": 0.3, "balance": False}
+    for seed in range(150):
+        X, y = noise(30, rng)
+        model = GibbsRFF(10, beta=6.0, random_state=seed, **settings).fit(X, y)
+        draws = np.sqrt(0.6) * rng.standard_normal((500, 3))
+        prior = np.exp(t * (0.5 - alignment_losses(X, y, draws))).mean()
+        moments = np.exp(t * (0.5 - model.losses_))
+        paid.append(np.exp(model.log_prior_) @ moments - prior)
+        unpaid.append(model.posterior_ @ moments - prior)
+    radius = 4 * np.std(paid) / np.sqrt(len(paid))
+    assert radius < 0.1
+    assert abs(np.mean(paid)) < radius
+    assert np.mean(unpaid) > 2 * radius
 
 
 def test_first_order_pays_the_mass_of_the_measure(rng):
@@ -168,6 +176,25 @@ def test_first_order_pays_the_mass_of_the_measure(rng):
     assert heavy.value == pytest.approx(free.value)
 
 
+def test_a_few_of_the_particles_are_certified_as_they_are_deployed(sample):
+    """A weight r on D of M particles costs KL(r || W), about ln(M / D)."""
+    model = small(sample, 5, n_particles=40)
+    assert model.frequencies_.shape == (5, 2)
+    assert model.posterior_.shape == model.losses_.shape == (40,)
+    np.testing.assert_array_equal(model.frequencies_, model.pool_[model.kept_])
+    deployed, whole = (model.certificate(bound="kl", of=of) for of in ("deployed", "posterior"))
+    assert deployed.empirical_loss == pytest.approx(model.losses_[model.kept_].mean())
+    assert whole.empirical_loss == pytest.approx(model.posterior_ @ model.losses_)
+    potentials = model.log_prior_ - np.log(model.posterior_) - model.log_evidence_
+    paid = np.mean(np.log(1 / 5 / model.posterior_[model.kept_]) - potentials[model.kept_])
+    assert len(set(model.kept_)) == 5
+    assert deployed.divergence == pytest.approx(paid - model.log_evidence_)
+    gram = model.transform(sample[0]) @ model.transform(sample[0]).T
+    pairs = ~np.eye(400, dtype=bool)
+    direct = np.mean((1 - np.outer(sample[1], sample[1]) * gram)[pairs]) / 2
+    assert deployed.empirical_loss == pytest.approx(direct, abs=1e-9)
+
+
 def test_the_run_follows_the_pilot_and_never_itself(sample):
     """Schedule from one stream, particles from another: the run can be repeated from outside."""
     model = small(sample)
@@ -177,7 +204,7 @@ def test_the_run_follows_the_pilot_and_never_itself(sample):
     schedule = pilot_schedule(target, gibbs_rff.PILOT_PARTICLES, 2, 10, gibbs_rff.N_MOVES, pilot)
     run = gibbs_run(target, schedule, 20, 2, gibbs_rff.N_MOVES, frozen)
     np.testing.assert_array_equal(target.frequencies(run.particles), model.frequencies_)
-    more = small(sample, n_frequencies=35)
+    more = small(sample, n_frequencies=35, n_particles=1)
     np.testing.assert_array_equal(more.schedule_.powers, model.schedule_.powers)
     np.testing.assert_array_equal(more.schedule_.steps, model.schedule_.steps)
 
@@ -235,6 +262,7 @@ def test_a_prior_that_does_nothing_has_no_divergence(sample):
     ("parameters", "message"),
     [
         ({"n_frequencies": 0}, "n_frequencies must be a positive integer, got 0"),
+        ({"n_particles": -3}, "n_particles must be a positive integer, got -3"),
         ({"beta": 0.0}, "beta must be positive and finite, got 0.0"),
         ({"n_steps": 2.5}, "n_steps must be a positive integer, got 2.5"),
         ({"spectrum": "matern"}, "spectrum must be RBF or a Mixture of RBFs, got Matern"),
@@ -266,7 +294,7 @@ def test_a_bandwidth_from_the_sample_has_no_certificate(gamma, sample):
 @pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
 def test_moving_frequencies_beat_any_pool_on_digits():
-    """MNIST 1-vs-7, one sample in six: under the 0.266 that 10 x 1,000 fixed frequencies give all."""
+    """MNIST 1-vs-7: a sixth of it, and under the 0.266 of 10 x 1,000 fixed frequencies on all."""
     data = load("mnist17")
     X, y = data.X[::6].astype(np.float32), data.y[::6]
     model = GibbsRFF(20, n_steps=30, labels="binary", random_state=0).fit(X, y)

@@ -113,11 +113,12 @@ def resampled(particles: P, log_weights: FloatArray, offset: float) -> tuple[P, 
     return particles.take(chosen), uniform_log_weights(n_particles)
 
 
-def systematic_indices(weights: FloatArray, offset: float) -> IntArray:
-    """Return n indices: those of the cells of [0, 1) that hold (i + offset) / n."""
+def systematic_indices(weights: FloatArray, offset: float, size: int | None = None) -> IntArray:
+    """Return indices, n of them or ``size``: the cells of [0, 1) that hold (i + offset) / size."""
+    size = len(weights) if size is None else size
     ends = np.cumsum(weights)
     # Rounding must not bring the last point to one, where a particle without weight may stand.
-    points = np.minimum((np.arange(len(weights)) + offset) / len(weights), np.nextafter(1.0, 0.0))
+    points = np.minimum((np.arange(size) + offset) / size, np.nextafter(1.0, 0.0))
     return np.searchsorted(ends[:-1] / ends[-1], points, side="right")
 
 

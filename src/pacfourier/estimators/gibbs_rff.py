@@ -10,7 +10,7 @@ from pacfourier.core.alignment import alignment_sums
 from pacfourier.core.gradients import alignment_objective
 from pacfourier.core.particles import GibbsTarget
 from pacfourier.core.phases import PRECISIONS
-from pacfourier.core.smc import gibbs_run, pilot_schedule
+from pacfourier.core.smc import gibbs_run, pilot_schedule, systematic_indices
 from pacfourier.core.spectra import gaussian_components
 from pacfourier.core.summary import sample_summary
 from pacfourier.core.targets import LABELS, ClassTarget, target_of
@@ -23,7 +23,7 @@ from pacfourier.pacbayes.certificate import Assumption
 from pacfourier.pacbayes.evidence import particle_log_prior
 
 # Streams of random numbers under a seed: what the pilot learns must not depend on the run's.
-PILOT_STREAM, RUN_STREAM = 0, 1
+PILOT_STREAM, RUN_STREAM, KEEP_STREAM = 0, 1, 2
 # A ladder needs fewer particles than a posterior.
 PILOT_PARTICLES = 20
 # Langevin moves a temperature.
@@ -48,7 +48,11 @@ class GibbsRFF(FourierMap):
     Parameters
     ----------
     n_frequencies : int, default=100
-        Number D of particles, all of which are kept; the map has 2 D columns.
+        Number D of kept frequencies; the map has 2 D columns.
+    n_particles : int, default=100
+        Number of frequencies that climb together. D of them are kept, drawn by their weights; at
+        least D climb, and then all are kept, with their weights. Few particles may miss the
+        best bandwidth.
     beta : float, default=20.0
         Inverse temperature: how far the posterior moves from the prior. The certificate holds
         for any value, but not for the best of several fits.
@@ -79,23 +83,27 @@ class GibbsRFF(FourierMap):
     Attributes
     ----------
     frequencies_ : array of shape (n_frequencies, n_features)
-        The particles.
-    frequency_weights_, posterior_ : arrays of shape (n_frequencies,)
-        Their weights, summing to one.
-    losses_ : array of shape (n_frequencies,)
+        The kept frequencies.
+    frequency_weights_ : array of shape (n_frequencies,)
+        Their weights in the deployed kernel, summing to one.
+    kept_ : array of shape (n_frequencies,)
+        Their indices among the particles.
+    pool_ : array of shape (n_particles, n_features)
+        All particles.
+    posterior_ : array of shape (n_particles,)
+        The weights of the particles, summing to one.
+    losses_ : array of shape (n_particles,)
         Their alignment losses, as the paper defines them.
     inverse_temperature_ : float
         The tau of the posterior, beta sqrt(n).
     log_evidence_ : float
         Estimate of ln Z, Z the prior mean of exp(-tau L); the estimate of Z is unbiased.
-    log_prior_ : array of shape (n_frequencies,)
+    log_prior_ : array of shape (n_particles,)
         Logarithms of what each particle stands for in the prior; for the certificate.
     schedule_ : Schedule
         The ladder and the step sizes that the pilot found.
     classes_ : array of shape (n_classes,)
         The classes, where y holds classes.
-    pool_ : array of shape (n_frequencies, n_features)
-        The same as ``frequencies_``: there are no other candidates.
     sums_ : AlignmentSums
         What was learned of the data.
     target_ : Target
@@ -123,6 +131,7 @@ class GibbsRFF(FourierMap):
         self,
         n_frequencies=100,
         *,
+        n_particles=100,
         beta=20.0,
         n_steps=100,
         balance=True,
@@ -134,6 +143,7 @@ class GibbsRFF(FourierMap):
         verbose=False,
     ):
         self.n_frequencies = n_frequencies
+        self.n_particles = n_particles
         self.beta = beta
         self.n_steps = n_steps
         self.balance = balance
@@ -172,19 +182,20 @@ class GibbsRFF(FourierMap):
         self.log_prior_ = particle_log_prior(
             run.log_weights, run.particles.potentials, run.log_evidence
         )
-        self.frequencies_ = self.pool_ = target.frequencies(run.particles)
-        self.frequency_weights_ = self.posterior_ = np.exp(run.log_weights)
-        self.sums_ = alignment_sums(X, y, self.target_, self.frequencies_, precision="double")
+        self.pool_ = target.frequencies(run.particles)
+        self.posterior_ = np.exp(run.log_weights)
+        self._keep(np.random.default_rng([seed, KEEP_STREAM]).random())
+        self.sums_ = alignment_sums(X, y, self.target_, self.pool_, precision="double")
         self.losses_ = self.sums_.losses(self.target_.agreement(self.sums_.totals))
         self.summary_ = sample_summary(X)
         return self
 
-    def certificate(self, epsilon=0.05, *, bound="auto"):
+    def certificate(self, epsilon=0.05, *, bound="auto", of="deployed"):
         """Return an upper bound on the alignment loss of the map's kernel.
 
-        No data are needed. It holds for the kept frequencies themselves, with probability over
-        sample and run, whether or not the run has reached the posterior. Fit once: the best of
-        several fits, by seed or beta, is no certificate.
+        No data are needed. It holds for the particles themselves, with probability over sample
+        and run, whether or not the run has reached the posterior. Fit once: the best of several
+        fits, by seed or beta, is no certificate.
 
         Parameters
         ----------
@@ -195,6 +206,8 @@ class GibbsRFF(FourierMap):
             takes the better of ``kl`` and ``unexpected_bernstein`` (``catoni_grid`` for label
             sets), each at epsilon / 2; for labels declared binary also ``first_order``, each at
             epsilon / 3.
+        of : {"deployed", "posterior"}, default="deployed"
+            Whether to certify the kernel of the kept frequencies, or of all particles.
 
         Returns
         -------
@@ -202,16 +215,20 @@ class GibbsRFF(FourierMap):
             Its ``value`` is refused, with the repair, where an assumption is violated.
         """
         check_is_fitted(self)
+        check_option("of", of, ("deployed", "posterior"))
+        weights = self.posterior_
+        if of == "deployed":
+            weights = np.bincount(self.kept_, self.frequency_weights_, minlength=len(weights))
         return certificate_of(
             self,
-            self.posterior_,
+            weights,
             alignment_evidence(self.sums_, self.target_, log_prior=self.log_prior_),
             sums=self.sums_,
             target=self.target_,
             summary=self.summary_,
             epsilon=epsilon,
             bound=bound,
-            of="deployed",
+            of=of,
             more_assumptions=(
                 Assumption("ladder", "holds", "frozen after a pilot with other random numbers."),
                 Assumption("run", "declared", "one fit was made, not the best of several."),
@@ -220,16 +237,30 @@ class GibbsRFF(FourierMap):
 
     def _check_parameters(self):
         check_count("n_frequencies", self.n_frequencies)
+        check_count("n_particles", self.n_particles)
         check_positive("beta", self.beta)
         check_count("n_steps", self.n_steps)
         check_option("labels", self.labels, LABELS)
         check_option("precision", self.precision, ("auto", *PRECISIONS))
 
+    def _n_climbing(self):
+        return max(self.n_particles, self.n_frequencies)
+
+    def _keep(self, offset):
+        """Keep all particles with their weights, or a draw of equal weights."""
+        n_particles = len(self.posterior_)
+        if self.n_frequencies == n_particles:
+            self.kept_, self.frequency_weights_ = np.arange(n_particles), self.posterior_
+        else:
+            self.kept_ = systematic_indices(self.posterior_, offset, self.n_frequencies)
+            self.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
+        self.frequencies_ = self.pool_[self.kept_]
+
     def _gibbs_target(self, X, y, seed):
         spectrum = prior_spectrum(X, self.spectrum, self.gamma, np.random.default_rng(seed))
         precision = self.precision
         if precision == "auto":
-            work = X.shape[0] * X.shape[1] * self.n_frequencies
+            work = X.shape[0] * X.shape[1] * self._n_climbing()
             precision = "double" if self.n_steps * work <= SMALL_WORK else "single"
         loss = alignment_objective(
             X,
@@ -253,7 +284,7 @@ class GibbsRFF(FourierMap):
         return gibbs_run(
             target,
             self.schedule_,
-            self.n_frequencies,
+            self._n_climbing(),
             n_features,
             N_MOVES,
             np.random.default_rng([seed, RUN_STREAM]),
