@@ -118,7 +118,7 @@ def plain_quick(methods: tuple[str, ...] = PUBLISHED) -> dict[tuple[str, int], C
     bench.gamma, svm = plain_svm(bench)
     found = {("SVM", 0): svm}
     for name in methods:
-        for width in widths[METHODS[name].experiment]:
+        for width in widths[METHODS[name].experiments[0]]:
             found[name, width] = plain_cell(bench, name, width)
     return found
 

@@ -59,7 +59,7 @@ def with_test_part(bench, X_test, y_test):
 
 
 def cell_of(name, width):
-    return Cell("quick", METHODS[name].experiment, "breast", 0, name, width)
+    return Cell("quick", METHODS[name].experiments[0], "breast", 0, name, width)
 
 
 @pytest.mark.parametrize("split", [0, 1])

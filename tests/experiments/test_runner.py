@@ -14,12 +14,12 @@ import pytest
 from pacfourier.errors import InputError
 from pacfourier.experiments import runner
 from pacfourier.experiments.methods import METHODS, Method, random_features
-from pacfourier.experiments.plan import EXPERIMENTS, GAMMAS, Cell, seed_of
+from pacfourier.experiments.plan import GAMMAS, PAPER_EXPERIMENTS, Cell, seed_of
 from pacfourier.experiments.records import Records
 from pacfourier.experiments.runner import Bandwidth, Plan, plan_of, run_cell, run_plan
 
 # A few seconds of work with learned and unlearned maps, and the toys.
-SMALL = Plan("quick", EXPERIMENTS, ("breast",), 1, methods=("RFF", "RBF-R", "PB-R"))
+SMALL = Plan("quick", PAPER_EXPERIMENTS, ("breast",), 1, methods=("RFF", "RBF-R", "PB-R"))
 
 
 def results_of(plan, path=":memory:", **options):
@@ -35,13 +35,21 @@ def expected():
 
 
 def test_a_plan_has_every_cell_once():
-    plan = Plan("quick", EXPERIMENTS, ("breast",), 2)
+    plan = Plan("quick", PAPER_EXPERIMENTS, ("breast",), 2)
     cells = plan.toy_cells() + plan.grid_cells() + plan.method_cells()
     assert len(cells) == len(set(cells))
-    greedy = sum(method.experiment == "greedy" for method in METHODS.values())
-    landmarks = len(METHODS) - greedy
+    greedy = sum("greedy" in method.experiments for method in METHODS.values())
+    landmarks = sum("landmarks" in method.experiments for method in METHODS.values())
     # Two toys with two maps, ten bandwidths, an SVM, nine widths and four percentages.
     assert len(cells) == 2 * (2 * 2 + len(GAMMAS) + 1 + 9 * greedy + 4 * landmarks)
+
+
+def test_the_comparison_at_small_d_has_all_maps_of_frequencies():
+    cells = plan_of("quick", "small-d", "", 1).method_cells()
+    methods = {cell.method for cell in cells}
+    assert methods == {"SVM", *(n for n, m in METHODS.items() if "small-d" in m.experiments)}
+    assert "BoostedRFF" in methods
+    assert {cell.width for cell in cells} == {0, 5, 10, 20, 50, 100}
 
 
 def test_an_experiment_left_out_has_no_cells():
@@ -54,7 +62,7 @@ def test_an_experiment_left_out_has_no_cells():
 def test_a_command_line_is_a_plan():
     assert plan_of("quick", "toy", "", 2) == Plan("quick", ("toy",), ("breast",), 2)
     named = plan_of("standard", "all", "ads,breast", 1)
-    assert named == Plan("standard", EXPERIMENTS, ("ads", "breast"), 1)
+    assert named == Plan("standard", PAPER_EXPERIMENTS, ("ads", "breast"), 1)
     assert len(set(named.cells())) == len(named.cells())
 
 
@@ -164,7 +172,7 @@ def test_a_cell_that_fails_in_a_worker_is_named():
 
 
 def test_a_method_is_a_few_lines_in_the_registry(monkeypatch):
-    monkeypatch.setitem(METHODS, "RFF again", Method("greedy", random_features))
+    monkeypatch.setitem(METHODS, "RFF again", Method(("greedy",), random_features))
     plan = Plan("quick", ("greedy",), ("breast",), 1, methods=tuple(METHODS))
     assert "RFF again" in {cell.method for cell in plan.method_cells()}
     rows = results_of(plan._replace(methods=("RFF", "RFF again")), n_jobs=1)

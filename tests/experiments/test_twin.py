@@ -17,7 +17,7 @@ def test_the_plain_loop_selects_with_as_many_validation_errors(name, width):
     gamma = 1e-5
     plain = plain_cell(Bench("breast", 0, split_parts(load("breast"), 0), gamma), name, width)
     assert plain.has_converged
-    cell = Cell("quick", METHODS[name].experiment, "breast", 0, name, width)
+    cell = Cell("quick", METHODS[name].experiments[0], "breast", 0, name, width)
     row = run_cell(cell, Bandwidth(gamma, 1.0), None)[name]
     assert row["valid_errors"] == plain.valid_errors
 

@@ -26,7 +26,7 @@ def expected_seconds(cell: Cell) -> float:
     if cell.experiment == "svm":
         rows = n if cell.method == "SVM" else min(n, profile.svm_rows or n)
         return 0.05 + 3000 * rows**2 / MACHINE_SPEED
-    if cell.experiment == "greedy":
+    if cell.experiment in ("greedy", "small-d"):
         settings = {"PBRFF": len(BETAS), "OKRFF": len(RHOS)}.get(cell.method.split()[0], 1)
         columns = 2 * cell.width
         frequencies = settings * cell.width + (N_CANDIDATES if settings > 1 else 0)

@@ -22,6 +22,7 @@ COLOURS = {
     "orthogonal RFF": "#56B4E9",
     "OKRFF distinct": "#7A5195",
     "PBRFF distinct": "#CC79A7",
+    "BoostedRFF": "#C00000",
     "Nystroem uniform": "#999999",
     "Nystroem k-means": "#333333",
     "RBF-C": "#0072B2",
@@ -59,12 +60,12 @@ def landmarks_figure(summary: Summary) -> Figure:
     return _with_legend(figure, panels)
 
 
-def methods_figure(summary: Summary) -> Figure:
+def methods_figure(summary: Summary, experiment: str) -> Figure:
     """Return test errors of all methods against the number of frequencies, without bands."""
     figure, panels = _panels(summary.datasets)
     for dataset, ax in panels.items():
-        for method in summary.methods("greedy"):
-            _draw_curve(ax, summary.curve("greedy", dataset, method), method, band=False)
+        for method in summary.methods(experiment):
+            _draw_curve(ax, summary.curve(experiment, dataset, method), method, band=False)
         _draw_svm(ax, summary, dataset, "test")
         _finish(ax, dataset, "number of frequencies", "test error, %", log_x=True)
     return _with_legend(figure, panels)

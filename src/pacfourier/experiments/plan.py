@@ -13,7 +13,10 @@ LANDMARK_WIDTHS = (8, 16, 32, 64, 128)
 # Table 1 has landmarks of this share of the training set.
 TABLE_PERCENTAGE = 10
 
-EXPERIMENTS = ("toy", "landmarks", "greedy")
+PAPER_EXPERIMENTS = ("toy", "landmarks", "greedy")
+EXPERIMENTS = (*PAPER_EXPERIMENTS, "small-d")
+# Numbers of frequencies of the comparison at small D.
+SMALL_WIDTHS = (5, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True, order=True)

@@ -69,8 +69,10 @@ def _figures(summary: Summary) -> dict[str, Figure]:
     if summary.methods("greedy"):
         drawn["figure3_greedy"] = figures.greedy_figure(summary)
         drawn["figure3_greedy_train"] = figures.greedy_figure(summary, "train")
-        drawn["figure5_methods"] = figures.methods_figure(summary)
+        drawn["figure5_methods"] = figures.methods_figure(summary, "greedy")
         drawn["figure6_certificates"] = figures.certificates_figure(summary)
+    if summary.methods("small-d"):
+        drawn["figure7_small_d"] = figures.methods_figure(summary, "small-d")
     return dict(sorted(drawn.items()))
 
 
@@ -107,6 +109,8 @@ def _page(records: Records, summary: Summary, images: dict[str, bytes]) -> str:
     if summary.methods("greedy"):
         sections += [_greedy_section(summary, images), _methods_section(summary, images)]
         sections.append(_certificates_section(summary, images))
+    if summary.methods("small-d"):
+        sections.append(_small_d_section(summary, images))
     if summary.toys:
         sections.append(_toy_section(summary, images))
     sections += [_time_section(records, summary), _run_section(records, summary)]
@@ -139,18 +143,30 @@ def _greedy_section(summary: Summary, images: dict[str, bytes]) -> str:
 
 
 def _methods_section(summary: Summary, images: dict[str, bytes]) -> str:
-    tables = [
-        page.details(dataset, _html(width_table(summary, "greedy", dataset)))
-        for dataset in summary.datasets
-    ]
     return page.section(
         "Beside the paper's methods",
         "Orthogonal frequencies, distinct draws, and Nystroem with as many columns as the Fourier "
         "maps have (twice the number of frequencies). Mean test error in % by number of "
         "frequencies.",
         _picture(images, "figure5_methods", "Test error of all methods, mean over splits."),
-        *tables,
+        *_width_tables(summary, "greedy"),
     )
+
+
+def _small_d_section(summary: Summary, images: dict[str, bytes]) -> str:
+    return page.section(
+        "Few frequencies",
+        "Mean test error in % by number of frequencies; Nystroem has as many columns.",
+        _picture(images, "figure7_small_d", "Test error, mean over splits."),
+        *_width_tables(summary, "small-d"),
+    )
+
+
+def _width_tables(summary: Summary, experiment: str) -> list[str]:
+    return [
+        page.details(dataset, _html(width_table(summary, experiment, dataset)))
+        for dataset in summary.datasets
+    ]
 
 
 def _certificates_section(summary: Summary, images: dict[str, bytes]) -> str:

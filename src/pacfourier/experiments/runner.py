@@ -14,7 +14,14 @@ from pacfourier.datasets import DATASETS, load
 from pacfourier.datasets.toy import TOYS
 from pacfourier.errors import InputError
 from pacfourier.experiments.methods import METHODS
-from pacfourier.experiments.plan import EXPERIMENTS, GAMMAS, PROFILES, Cell
+from pacfourier.experiments.plan import (
+    EXPERIMENTS,
+    GAMMAS,
+    PAPER_EXPERIMENTS,
+    PROFILES,
+    SMALL_WIDTHS,
+    Cell,
+)
 from pacfourier.experiments.protocol import (
     Bench,
     Parts,
@@ -109,17 +116,25 @@ class Plan(NamedTuple):
     def method_cells(self) -> list[Cell]:
         """Return the cells that need a bandwidth, those of one split together, widest first."""
         profile = PROFILES[self.profile]
-        widths = {"greedy": profile.widths, "landmarks": profile.percentages}
+        widths = {
+            "greedy": profile.widths,
+            "landmarks": profile.percentages,
+            "small-d": SMALL_WIDTHS,
+        }
+        work = [
+            (experiment, name, width)
+            for name in self.methods
+            for experiment in METHODS[name].experiments
+            if experiment in self.experiments
+            for width in reversed(widths[experiment])
+        ]
         cells = []
         for dataset, split in dict.fromkeys((c.dataset, c.split) for c in self.grid_cells()):
             cells.append(Cell(self.profile, "svm", dataset, split, "SVM", 0))
-            for name in self.methods:
-                experiment = METHODS[name].experiment
-                if experiment in self.experiments:
-                    cells += [
-                        Cell(self.profile, experiment, dataset, split, name, width)
-                        for width in reversed(widths[experiment])
-                    ]
+            cells += [
+                Cell(self.profile, experiment, dataset, split, name, width)
+                for experiment, name, width in work
+            ]
         return cells
 
     def cells(self) -> list[Cell]:
@@ -135,7 +150,7 @@ def plan_of(profile: str, experiment: str, datasets: str, n_splits: int) -> Plan
     profile : str
         A name of ``PROFILES``.
     experiment : str
-        One of ``EXPERIMENTS``, or "all".
+        One of ``EXPERIMENTS``, or "all" of the paper's.
     datasets : str
         Names with commas between; those of the profile if empty.
     n_splits : int
@@ -145,7 +160,7 @@ def plan_of(profile: str, experiment: str, datasets: str, n_splits: int) -> Plan
     names = tuple(filter(None, datasets.split(","))) or PROFILES[profile].datasets
     for name in names:
         _check_name("datasets", name, DATASETS)
-    experiments = EXPERIMENTS if experiment == "all" else (experiment,)
+    experiments = PAPER_EXPERIMENTS if experiment == "all" else (experiment,)
     return Plan(profile, experiments, names, n_splits)
 
 
