@@ -2,7 +2,6 @@
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from pacfourier.core.boosting import residual_losses
@@ -19,7 +18,7 @@ from pacfourier.core.spectra import RBF, Mixture
 from pacfourier.core.targets import LABELS, ClassTarget, ContinuousTarget, target_of
 from pacfourier.estimators.base import FourierMap
 from pacfourier.estimators.learned import dense_labels
-from pacfourier.estimators.parameters import check_count, check_option, check_positive
+from pacfourier.estimators.parameters import check_count, check_option, check_positive, drawn_seed
 from pacfourier.pacbayes.draws import draw_frequencies
 from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
 
@@ -129,7 +128,7 @@ class BoostedRFF(FourierMap):
     def _boosted(self, X, labels, losses):
         """Return the frequencies after all rounds, for scaled samples."""
         weights = np.full(X.shape[0], 1 / X.shape[0])
-        seed = int(check_random_state(self.random_state).randint(0, 2**32, dtype=np.uint64))
+        seed = drawn_seed(self.random_state)
         spread = _mean_squared_distance(X)
         prior = Mixture([RBF(gamma / spread) for gamma in RELATIVE_GAMMAS])
         penalties = Penalties(self.ridge, PRIOR_PRECISION * spread / X.shape[0])

@@ -36,6 +36,11 @@ def alignment_evidence(sums, target, **constants):
     )
 
 
+def deployed_weights(model):
+    """Return the weights of the kept frequencies, as a posterior over all of the pool."""
+    return np.bincount(model.kept_, model.frequency_weights_, minlength=len(model.pool_))
+
+
 def _largest_loss(n_samples):
     """Return n / (2 (n - 1)), the loss of two classes that no wave tells apart."""
     return n_samples / (2 * (n_samples - 1))

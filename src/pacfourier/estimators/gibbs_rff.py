@@ -3,7 +3,6 @@
 import sys
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.core.alignment import alignment_sums
@@ -15,9 +14,9 @@ from pacfourier.core.spectra import gaussian_components
 from pacfourier.core.summary import sample_summary
 from pacfourier.core.targets import LABELS, ClassTarget, target_of
 from pacfourier.estimators.base import FourierMap
-from pacfourier.estimators.certified import alignment_evidence, certificate_of
+from pacfourier.estimators.certified import alignment_evidence, certificate_of, deployed_weights
 from pacfourier.estimators.learned import SMALL_WORK, dense_labels, warn_of_many_classes
-from pacfourier.estimators.parameters import check_count, check_option, check_positive
+from pacfourier.estimators.parameters import check_count, check_option, check_positive, drawn_seed
 from pacfourier.estimators.priors import prior_source, prior_spectrum
 from pacfourier.pacbayes.certificate import Assumption
 from pacfourier.pacbayes.evidence import particle_log_prior
@@ -173,7 +172,7 @@ class GibbsRFF(FourierMap):
         warn_of_many_classes(self.target_, y)
         if isinstance(self.target_, ClassTarget):
             self.classes_ = self.target_.classes
-        seed = int(check_random_state(self.random_state).randint(0, 2**32, dtype=np.uint64))
+        seed = drawn_seed(self.random_state)
         self.prior_source_ = prior_source(self)
         target = self._gibbs_target(X, y, seed)
         run = self._sample(target, X.shape[1], seed)
@@ -216,9 +215,7 @@ class GibbsRFF(FourierMap):
         """
         check_is_fitted(self)
         check_option("of", of, ("deployed", "posterior"))
-        weights = self.posterior_
-        if of == "deployed":
-            weights = np.bincount(self.kept_, self.frequency_weights_, minlength=len(weights))
+        weights = deployed_weights(self) if of == "deployed" else self.posterior_
         return certificate_of(
             self,
             weights,

@@ -15,7 +15,7 @@ from pacfourier.core.phases import PRECISIONS
 from pacfourier.core.summary import sample_summary
 from pacfourier.core.targets import LABELS, ClassTarget, target_of
 from pacfourier.estimators.base import FourierMap
-from pacfourier.estimators.certified import alignment_evidence, certificate_of
+from pacfourier.estimators.certified import alignment_evidence, certificate_of, deployed_weights
 from pacfourier.estimators.parameters import check_count, check_option
 from pacfourier.estimators.priors import prior_pool, prior_source
 from pacfourier.pacbayes.draws import check_draw, draw_frequencies
@@ -161,7 +161,7 @@ class LearnedFourierMap(FourierMap, ABC):
         check_option("of", of, ("deployed", "posterior"))
         posterior, constants = self.posterior_, self._bound_constants()
         if of == "deployed":
-            posterior = self._deployed_posterior()
+            posterior = deployed_weights(self)
             # The kept frequencies are no Gibbs posterior.
             constants["inverse_temperature"] = None
         return certificate_of(
@@ -175,10 +175,6 @@ class LearnedFourierMap(FourierMap, ABC):
             bound=bound,
             of=of,
         )
-
-    def _deployed_posterior(self):
-        """Return the weights of the kept frequencies, as a posterior over the candidates."""
-        return np.bincount(self.kept_, self.frequency_weights_, minlength=len(self.pool_))
 
     @abstractmethod
     def _bound_constants(self):

@@ -3,7 +3,6 @@
 from numbers import Real
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from pacfourier.core.bandwidth import median_gamma, scale_gamma
 from pacfourier.core.frequencies import FrequencyPool
@@ -15,6 +14,7 @@ from pacfourier.core.spectra import (
     Spectrum,
     multiscale,
 )
+from pacfourier.estimators.parameters import drawn_seed
 
 SPECTRA = {
     "rbf": RBF,
@@ -53,7 +53,7 @@ def prior_source(estimator):
 
 def prior_pool(X, estimator, n_frequencies, sample_weight=None):
     """Return a pool of frequencies from the prior that an estimator's parameters describe."""
-    seed = int(check_random_state(estimator.random_state).randint(0, 2**32, dtype=np.uint64))
+    seed = drawn_seed(estimator.random_state)
     spectrum = prior_spectrum(
         X, estimator.spectrum, estimator.gamma, np.random.default_rng(seed), sample_weight
     )

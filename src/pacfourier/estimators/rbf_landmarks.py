@@ -3,13 +3,13 @@
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.core.spectra import Isotropic, Laplacian, Mixture
 from pacfourier.core.targets import target_of
 from pacfourier.estimators.base import SparseTransformer
+from pacfourier.estimators.parameters import drawn_seed
 from pacfourier.estimators.priors import prior_spectrum
 from pacfourier.estimators.selection import select_landmarks
 
@@ -23,7 +23,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
         check_classification_targets(y)
         self.target_ = target_of(y, "multiclass", classes)
         self.classes_ = self.target_.classes
-        seed = int(check_random_state(self.random_state).randint(0, 2**32, dtype=np.uint64))
+        seed = drawn_seed(self.random_state)
         chosen = select_landmarks(
             self.landmarks, self.n_landmarks, X, y, np.random.default_rng([seed, 0])
         )
