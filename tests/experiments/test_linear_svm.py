@@ -195,5 +195,6 @@ def test_the_updated_gram_matrix_is_the_computed_one(seed, share):
     active = rng.random(25) < share
     for _ in range(6):
         block = rows[active]
-        np.testing.assert_allclose(gram.of(active), block.T @ block, atol=6 * 25 * 25 * EPS)
+        triangle = np.tril(block.T @ block)
+        np.testing.assert_allclose(np.tril(gram.of(active)), triangle, atol=6 * 25 * 25 * EPS)
         active = active ^ (rng.random(25) < rng.choice([0.1, 0.9]))

@@ -2,6 +2,7 @@
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.blas import dsyrk
 
 MAX_STEPS = 100
 # Of the gradient, against what it was at w = 0: far under what LinearSVC stops at.
@@ -59,9 +60,8 @@ def _newton(signed, C, weights, active_gram):
         if np.linalg.norm(gradient) <= TOLERANCE * scale:
             break
         hessian = 2 * C * active_gram.of(margins < 1)
-        hessian.flat[:: len(weights) + 1] += 1
-        # Its transpose is itself, and in the order of columns that LAPACK factors in place.
-        factor = cho_factor(hessian.T, lower=True, overwrite_a=True, check_finite=False)
+        hessian[np.diag_indices_from(hessian)] += 1
+        factor = cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
         step = -cho_solve(factor, gradient, check_finite=False)
         moved = signed @ step
         length = _best_length(weights, step, margins, moved, C)
@@ -92,15 +92,18 @@ def _best_length(weights, step, margins, moved, C):
 
 
 class _ActiveGram:
-    """The Gram matrix of the active rows, kept up to date as rows come and go."""
+    """The Gram matrix of the active rows, kept up to date as rows come and go.
+
+    Only its lower triangle is computed, in the order of columns that BLAS and LAPACK work in.
+    """
 
     def __init__(self, rows):
         self._rows = rows
         self._active = np.zeros(len(rows), dtype=bool)
-        self._gram = np.zeros((rows.shape[1], rows.shape[1]))
+        self._gram = np.zeros((rows.shape[1], rows.shape[1]), order="F")
 
     def of(self, active):
-        """Return a copy of the sum of outer products of the active rows."""
+        """Return the sum of outer products of the active rows: its lower triangle."""
         entered = np.flatnonzero(active & ~self._active)
         left = np.flatnonzero(self._active & ~active)
         if len(entered) + len(left) > np.count_nonzero(active):
@@ -108,7 +111,6 @@ class _ActiveGram:
             entered, left = np.flatnonzero(active), []
         for rows, sign in ((entered, 1), (left, -1)):
             if len(rows):
-                block = self._rows[rows]
-                self._gram += sign * (block.T @ block)
+                dsyrk(sign, self._rows[rows].T, 1, self._gram, lower=True, overwrite_c=True)
         self._active = active
-        return self._gram.copy()
+        return self._gram

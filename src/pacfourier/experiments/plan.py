@@ -97,7 +97,7 @@ PROFILES = {
         STANDARD_WIDTHS,
         (1, 5, 10, 25),
         landmark_widths=(64,),
-        landmark_betas=(0.1, 1.0, 10.0),
+        landmark_betas=(0.1, 10.0, 1000.0),
         svm_rows=5000,
         svm_iterations=10**6,
     ),
