@@ -175,7 +175,8 @@ def test_a_method_is_a_few_lines_in_the_registry(monkeypatch):
     monkeypatch.setitem(METHODS, "RFF again", Method(("greedy",), random_features))
     plan = Plan("quick", ("greedy",), ("breast",), 1, methods=tuple(METHODS))
     assert "RFF again" in {cell.method for cell in plan.method_cells()}
-    rows = results_of(plan._replace(methods=("RFF", "RFF again")), n_jobs=1)
+    # Workers have a registry of their own, without it.
+    rows = results_of(plan._replace(methods=("RFF", "RFF again")), n_jobs=2)
     ours, theirs = (
         [{**row, "method": ""} for row in rows if row["method"] == name]
         for name in ("RFF", "RFF again")
@@ -227,10 +228,10 @@ from pacfourier.experiments.records import Records
 path, log, plan, n_jobs = sys.argv[1], sys.argv[2], json.loads(sys.argv[3]), int(sys.argv[4])
 timed = runner._timed
 
-def logged(cell, bandwidth, folder):
+def logged(cell, *arguments):
     with open(log, "a") as file:
         file.write(json.dumps(astuple(cell)) + "\\n")
-    return timed(cell, bandwidth, folder)
+    return timed(cell, *arguments)
 
 if __name__ == "__main__":
     runner._timed = logged

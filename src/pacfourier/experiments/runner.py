@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from pacfourier.datasets import DATASETS, load
 from pacfourier.datasets.toy import TOYS
 from pacfourier.errors import InputError
-from pacfourier.experiments.methods import METHODS
+from pacfourier.experiments.methods import METHODS, Method
 from pacfourier.experiments.plan import (
     EXPERIMENTS,
     GAMMAS,
@@ -44,10 +44,13 @@ class Bandwidth(NamedTuple):
     C: float
 
 
-def run_cell(cell: Cell, bandwidth: Bandwidth | None, folder: str | None) -> Rows:
+def run_cell(
+    cell: Cell, bandwidth: Bandwidth | None, folder: str | None, method: Method | None = None
+) -> Rows:
     """Return the rows of a cell, by method: a pure function, on one thread.
 
-    More threads would change the order of sums, and with it the last digits.
+    More threads would change the order of sums, and with it the last digits. The method is given
+    where the registry of this process may lack it.
     """
     with threadpool_limits(1):
         if cell.experiment == "toy":
@@ -60,11 +63,11 @@ def run_cell(cell: Cell, bandwidth: Bandwidth | None, folder: str | None) -> Row
         if cell.method == "SVM":
             parts = _parts(cell.dataset, cell.split, folder)
             return {cell.method: svm_row(parts, *bandwidth)}
-        return _method_rows(cell, _bench(cell.dataset, cell.split, bandwidth.gamma, folder))
+        bench = _bench(cell.dataset, cell.split, bandwidth.gamma, folder)
+        return _method_rows(cell, bench, method or METHODS[cell.method])
 
 
-def _method_rows(cell: Cell, bench: Bench) -> Rows:
-    method = METHODS[cell.method]
+def _method_rows(cell: Cell, bench: Bench, method: Method) -> Rows:
     candidates = method.candidates(bench, PROFILES[cell.profile], cell.width)
     selections = method.selections(cell.method, cell.width)
     best = select(candidates, bench.parts, selections)
@@ -225,7 +228,9 @@ def _run_wave(
     finished = records.finished()
     bandwidths = chosen_bandwidths(records)
     tasks = [
-        joblib.delayed(_timed)(cell, bandwidths.get(_split_of(cell)), folder)
+        joblib.delayed(_timed)(
+            cell, bandwidths.get(_split_of(cell)), folder, METHODS.get(cell.method)
+        )
         for cell in cells
         if cell not in finished
     ]
@@ -234,10 +239,12 @@ def _run_wave(
         yield cell
 
 
-def _timed(cell: Cell, bandwidth: Bandwidth | None, folder: str | None) -> tuple[Cell, Rows, float]:
+def _timed(
+    cell: Cell, bandwidth: Bandwidth | None, folder: str | None, method: Method | None
+) -> tuple[Cell, Rows, float]:
     start = time.perf_counter()
     try:
-        rows = run_cell(cell, bandwidth, folder)
+        rows = run_cell(cell, bandwidth, folder, method)
     except Exception as error:
         raise RuntimeError(f"{cell} failed: {error}") from error
     return cell, rows, time.perf_counter() - start
