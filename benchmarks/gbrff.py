@@ -8,12 +8,13 @@ the same exponential objective, the penalty on the frequency, and the step in cl
 
 Our own reading, where we had a choice:
 
-- Columns have deviation one, as in ``BoostedRFF``, and mean zero if X is dense; gamma is a multiple of one over the number
-  of columns that vary: the turns of a first draw then have the variance 2 gamma, whatever X is.
+- Columns have deviation one, as in ``BoostedRFF``, and mean zero if X is dense. Gamma is in units
+  of one over the number of columns that vary: the turns of a first draw then have the variance
+  2 gamma, whatever X is.
 - The phase is the best of a grid, then polished; ten steps of L-BFGS move a frequency.
 - Residuals are y w with w = exp(-y H), or these divided by the largest: as w vanishes round by
-  round, so does what it says against the penalty, and divided it does not. On validation parts
-  of the MNIST pairs (2,500 training rows) the divided ones were better, elsewhere either was.
+  round, so does what it says against the penalty, and divided it does not. Each of the two was
+  the better one somewhere on validation parts, so that both compete.
 - The grid: gamma 0.1 or 1 (10 was much worse), a penalty of 0, 2^-5 or 2^-2, both residuals.
 
 Two rows come of each cell. "GBRFF ensemble" is the paper's own classifier, the sign of a sum of D
