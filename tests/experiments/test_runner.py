@@ -171,6 +171,7 @@ def test_a_cell_that_fails_in_a_worker_is_named():
         assert records.finished() == {}
 
 
+@pytest.mark.slow
 def test_a_method_is_a_few_lines_in_the_registry(monkeypatch):
     monkeypatch.setitem(METHODS, "RFF again", Method(("greedy",), random_features))
     plan = Plan("quick", ("greedy",), ("breast",), 1, methods=tuple(METHODS))
