@@ -4,7 +4,7 @@ PYTHON ?= python3
 export PACFOURIER_DATA ?= $(abspath ../shared/data)
 BIN := .venv/bin
 
-.PHONY: demo reproduce test lint bench clean
+.PHONY: demo reproduce test lint bench bench-gpu clean
 .DEFAULT_GOAL := test
 
 .venv/installed: pyproject.toml
@@ -30,6 +30,9 @@ lint: .venv/installed  ## ruff, mypy, import-linter
 
 bench: .venv/installed  ## speed and memory against their bars, as ratios in one run
 	$(BIN)/python benchmarks/run.py
+
+bench-gpu:  ## the sums on a CUDA device, with the torch and Triton of that machine
+	PYTHONPATH=src $(PYTHON) benchmarks/gpu.py
 
 clean:
 	rm -rf .venv results

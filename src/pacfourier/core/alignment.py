@@ -13,6 +13,7 @@ With :math:`\lambda_{ij} = u_i^\top A\, u_j` the double sum factors through the 
 """
 
 from dataclasses import dataclass, replace
+from functools import singledispatch
 from typing import Any, Self
 
 import numpy as np
@@ -163,14 +164,36 @@ def alignment_sums(
     sample_weight: FloatArray | None = None,
     precision: Precision = "single",
 ) -> AlignmentSums:
-    """Return the sums of a data set, for every frequency of a pool.
-
-    Threads take blocks of frequencies and walk all rows; memory is a few blocks a thread.
-    """
+    """Return the sums of a data set, for every frequency of a pool."""
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
     weighted = target.encode(y)
     # In place, not by a product, which would drop zeros: the loops take no empty row.
     weighted.data = weighted.data * np.repeat(weights, np.diff(weighted.indptr))
+    waves, harmonics, rounding = wave_sums(X, weighted, frequencies, precision)
+    return AlignmentSums(
+        waves,
+        (weighted.T @ weighted).toarray(),
+        np.asarray(weighted.sum(axis=0), dtype=np.float64),
+        float(weights.sum()),
+        float(np.square(weights).sum()),
+        harmonics,
+        len(y),
+        rounding,
+    )
+
+
+@singledispatch
+def wave_sums(
+    X: Samples,
+    weighted: sparse.csr_array,
+    frequencies: FrequencyPool | FloatArray,
+    precision: Precision,
+) -> tuple[ComplexArray, ComplexArray, FloatArray]:
+    """Return the waves, harmonics and rounding of ``AlignmentSums``.
+
+    Threads take blocks of frequencies and walk all rows; memory is a few blocks a thread. Other
+    kinds of arrays register their own.
+    """
     waves = np.empty((weighted.shape[1], len(frequencies)), dtype=np.complex128)
     harmonics = np.empty(len(frequencies), dtype=np.complex128)
     rounding = np.zeros(len(frequencies))
@@ -188,16 +211,7 @@ def alignment_sums(
             )
 
     run_blocks(fill, frequency_blocks(len(frequencies), X.shape[1]))
-    return AlignmentSums(
-        waves,
-        (weighted.T @ weighted).toarray(),
-        np.asarray(weighted.sum(axis=0), dtype=np.float64),
-        float(weights.sum()),
-        float(np.square(weights).sum()),
-        harmonics,
-        len(y),
-        rounding,
-    )
+    return waves, harmonics, rounding
 
 
 def _block_sums(

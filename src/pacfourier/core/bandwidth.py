@@ -1,15 +1,18 @@
 """Rules of thumb for the bandwidth of a kernel."""
 
+from functools import singledispatch
+
 import numpy as np
 from scipy import sparse
 
-from pacfourier.core.arrays import FloatArray, Samples
+from pacfourier.core.arrays import FloatArray, Samples, host
 
 __all__ = ["median_gamma", "scale_gamma"]
 
 MEDIAN_SAMPLES = 1000
 
 
+@singledispatch
 def scale_gamma(X: Samples, sample_weight: FloatArray | None = None) -> float:
     """Return 1 / (n_features * variance of X), scikit-learn's ``gamma="scale"``."""
     n_samples, n_features = X.shape
@@ -31,12 +34,13 @@ def median_gamma(X: Samples, rng: np.random.Generator) -> float:
     if size < 2:
         return 1.0
     rows = np.sort(rng.choice(X.shape[0], size=size, replace=False))
+    chosen = host(X[rows])
     if sparse.issparse(X):
-        gram = (X[rows] @ X[rows].T).toarray().astype(np.float64)
+        gram = (chosen @ chosen.T).toarray().astype(np.float64)
     else:
         # Distances do not change by centring; their digits do.
-        chosen = X[rows] - X[rows].mean(axis=0, dtype=np.float64)
-        gram = chosen @ chosen.T
+        centred = chosen - chosen.mean(axis=0, dtype=np.float64)
+        gram = centred @ centred.T
     squares = np.diagonal(gram)
     distances = (squares[:, np.newaxis] + squares - 2 * gram)[np.triu_indices(size, k=1)]
     median = float(np.median(distances))

@@ -1,5 +1,7 @@
 """The feature map: cosines and sines of weighted frequencies."""
 
+from functools import singledispatch
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +21,7 @@ __all__ = ["fourier_features"]
 ROWS_A_TASK = 4 * ROW_BLOCK
 
 
+@singledispatch
 def fourier_features(
     X: Samples, frequencies: FloatArray, weights: FloatArray
 ) -> NDArray[np.floating]:

@@ -10,6 +10,7 @@ two products with the data, O(n d) a frequency, whatever the labels.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacfourier.core.alignment import class_balance
-from pacfourier.core.arrays import FloatArray, Samples
+from pacfourier.core.arrays import FloatArray, Samples, is_tensor, matching
 from pacfourier.core.phases import (
     ROW_BLOCK,
     Precision,
@@ -48,7 +49,7 @@ class AlignmentObjective:
     X, rounded : array or CSR matrix of shape (n_samples, n_features)
         The samples, and the same in the precision of the products.
     codes : CSR array of shape (n_samples, n_codes)
-        The rows w_i u_i.
+        The rows w_i u_i; a dense tensor where X is a tensor.
     agreement : array of shape (n_codes, n_codes)
     self_pairs, pairs : float
         Sum of w_i^2 u_i^T A u_i, and sum over i != j of w_i w_j.
@@ -78,35 +79,49 @@ class AlignmentObjective:
 
         def fill(task: tuple[type[np.floating[Any]], NDArray[np.intp]]) -> None:
             dtype, members = task
-            losses[members], gradients[members] = self._block(frequencies[members], dtype)
+            X = self.rounded if dtype == np.float32 else self.X
+            losses[members], gradients[members] = losses_and_gradients(
+                X, self, frequencies[members], dtype
+            )
 
         run_blocks(fill, tasks)
         return losses, gradients
 
-    def _block(
-        self, frequencies: FloatArray, dtype: type[np.floating[Any]]
-    ) -> tuple[FloatArray, FloatArray]:
-        from pacfourier.core import fused
-
-        X = self.rounded if dtype == np.float32 else self.X
-        values, indices = self.codes.data.astype(dtype), self.codes.indices
-        waves = np.zeros((2, self.codes.shape[1], len(frequencies)))
-        harmonics = np.zeros((2, len(frequencies)))
-        turns = np.empty((X.shape[0], len(frequencies)), dtype=dtype)
-        for rows, block in turn_blocks(X, frequencies, dtype):
-            turns[rows] = block
-            indptr = self.codes.indptr[rows.start : rows.stop + 1]
-            fused.add_wave_sums(block, indptr, indices, values, waves, harmonics)
+    def losses_and_tilts(self, waves: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the losses, and T over the number of pairs, from S as (real, imaginary)."""
         tilts = self.agreement @ waves
         aligned = np.einsum("prm,prm->m", waves, tilts)
-        scaled = (tilts / self.pairs).astype(dtype)
-        gradients = np.zeros(frequencies.shape)
-        for start in range(0, X.shape[0], ROW_BLOCK):
-            rows = slice(start, min(start + ROW_BLOCK, X.shape[0]))
-            indptr = self.codes.indptr[rows.start : rows.stop + 1]
-            fused.write_slopes(turns[rows], indptr, indices, values, scaled)
-            gradients -= (X[rows].T.astype(dtype, copy=False) @ turns[rows]).T
-        return 0.5 - 0.5 * (aligned - self.self_pairs) / self.pairs, gradients
+        return 0.5 - 0.5 * (aligned - self.self_pairs) / self.pairs, tilts / self.pairs
+
+
+@singledispatch
+def losses_and_gradients(
+    X: Samples,
+    objective: AlignmentObjective,
+    frequencies: FloatArray,
+    dtype: type[np.floating[Any]],
+) -> tuple[FloatArray, FloatArray]:
+    """Return the losses and gradients of a few frequencies, with phases in ``dtype``."""
+    from pacfourier.core import fused
+
+    codes = objective.codes
+    values, indices = codes.data.astype(dtype), codes.indices
+    waves = np.zeros((2, codes.shape[1], len(frequencies)))
+    harmonics = np.zeros((2, len(frequencies)))
+    turns = np.empty((X.shape[0], len(frequencies)), dtype=dtype)
+    for rows, block in turn_blocks(X, frequencies, dtype):
+        turns[rows] = block
+        indptr = codes.indptr[rows.start : rows.stop + 1]
+        fused.add_wave_sums(block, indptr, indices, values, waves, harmonics)
+    losses, tilts = objective.losses_and_tilts(waves)
+    scaled = tilts.astype(dtype)
+    gradients = np.zeros(frequencies.shape)
+    for start in range(0, X.shape[0], ROW_BLOCK):
+        rows = slice(start, min(start + ROW_BLOCK, X.shape[0]))
+        indptr = codes.indptr[rows.start : rows.stop + 1]
+        fused.write_slopes(turns[rows], indptr, indices, values, scaled)
+        gradients -= (X[rows].T.astype(dtype, copy=False) @ turns[rows]).T
+    return losses, gradients
 
 
 def gradient_blocks(n_frequencies: int, work: int) -> Iterator[slice]:
@@ -141,8 +156,8 @@ def alignment_objective(
     gram = (weighted.T @ weighted).toarray()
     return AlignmentObjective(
         X,
-        X.astype(np.float32, copy=False) if precision == "single" else X,
-        weighted,
+        X if precision == "double" or is_tensor(X) else X.astype(np.float32, copy=False),
+        matching(X, weighted.toarray()) if is_tensor(X) else weighted,
         agreement,
         float(np.vdot(agreement, gram)),
         float(weights.sum() ** 2 - np.square(weights).sum()),

@@ -12,6 +12,7 @@ where the landmark is a sample.
 """
 
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -131,6 +132,7 @@ def landmark_waves(
     )
 
 
+@singledispatch
 def landmark_similarities(
     X: Samples, pool: FrequencyPool, phases: FloatArray, posteriors: FloatArray
 ) -> NDArray[np.floating[Any]]:

@@ -1,6 +1,7 @@
 """Phases of samples against frequencies, block by block, in a sufficient precision."""
 
 from collections.abc import Iterator
+from functools import singledispatch
 from typing import Any, Literal
 
 import numpy as np
@@ -32,9 +33,11 @@ def frequency_blocks(n_frequencies: int, n_features: int) -> Iterator[slice]:
 
 def precision_of(X: Samples) -> Precision:
     """Return the precision that samples themselves have."""
-    return "single" if X.dtype == np.float32 else "double"
+    # numpy's name of the type, or torch's.
+    return "single" if str(X.dtype).endswith("float32") else "double"
 
 
+@singledispatch
 def largest_magnitudes(X: Samples) -> FloatArray:
     """Return the largest absolute value of each feature, of shape (n_features,)."""
     if sparse.issparse(X):

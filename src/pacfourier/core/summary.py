@@ -1,7 +1,7 @@
 """What a sample shows of its past: repeated rows, columns scaled on the sample itself."""
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import reduce, singledispatch
 from typing import Any, Self
 
 import numpy as np
@@ -90,6 +90,7 @@ class SampleSummary:
         return bool(fractions.any() and np.isclose(reach, 1).all())
 
 
+@singledispatch
 def sample_summary(X: Samples, *, is_weighted: bool = False) -> SampleSummary:
     """Return the summary of a sample, block by block."""
     starts = range(0, X.shape[0], ROW_BLOCK)
@@ -113,13 +114,13 @@ def _block_summary(X: Samples, is_weighted: bool) -> SampleSummary:
     )
 
 
+@singledispatch
 def row_fingerprints(X: Samples) -> NDArray[np.uint64]:
     """Return a number a row, equal for equal rows: the bits of the values times fixed numbers.
 
     Sums are taken modulo 2^64; zeros add nothing, so that sparse and dense rows agree.
     """
-    rng = np.random.default_rng(FINGERPRINT_SEED)
-    multipliers = np.asarray(rng.integers(0, 2**64, size=X.shape[1], dtype=np.uint64))
+    multipliers = fingerprint_multipliers(X.shape[1])
     if sparse.issparse(X):
         terms = multipliers[X.indices] * _bits(X.data)
         ends: NDArray[np.uint64] = np.zeros(len(terms) + 1, dtype=np.uint64)
@@ -127,6 +128,12 @@ def row_fingerprints(X: Samples) -> NDArray[np.uint64]:
         ends = ends[X.indptr]
         return np.diff(ends)
     return _bits(np.ascontiguousarray(X)) @ multipliers
+
+
+def fingerprint_multipliers(n_features: int) -> NDArray[np.uint64]:
+    """Return a fixed number a feature."""
+    rng = np.random.default_rng(FINGERPRINT_SEED)
+    return np.asarray(rng.integers(0, 2**64, size=n_features, dtype=np.uint64))
 
 
 def _bits(values: FloatArray) -> NDArray[np.uint64]:

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pacfourier.core.arrays import is_tensor
 from pacfourier.core.features import fourier_features
 from pacfourier.core.phases import FREQUENCY_BLOCK
 
@@ -12,9 +13,13 @@ NEGLIGIBLE_WEIGHT = 1e-17
 
 
 class SparseTransformer(TransformerMixin, BaseEstimator):
-    """A transformer of dense and CSR samples that keeps float32."""
+    """A transformer of dense and CSR samples, and of tensors, that keeps float32."""
 
     def _validate(self, X, y="no_validation", *, reset, **checks):
+        if is_tensor(X):
+            from pacfourier.tensors import validated_samples
+
+            return validated_samples(self, X, y, reset=reset, **checks)
         return validate_data(
             self, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), **checks
         )
@@ -62,14 +67,14 @@ class FourierMap(SparseTransformer):
         check_is_fitted(self)
         X = self._validate(X, reset=False)
         Y = X if Y is None else self._validate(Y, reset=False)
-        gram = np.zeros((X.shape[0], Y.shape[0]), dtype=np.result_type(X.dtype, Y.dtype))
+        gram = 0
         support = np.flatnonzero(self.posterior_ > NEGLIGIBLE_WEIGHT)
         for start in range(0, len(support), FREQUENCY_BLOCK):
             block = support[start : start + FREQUENCY_BLOCK]
             frequencies, weights = self.pool_[block], self.posterior_[block]
             left = fourier_features(X, frequencies, weights)
             right = left if Y is X else fourier_features(Y, frequencies, weights)
-            gram += left @ right.T
+            gram = gram + left @ right.T
         return gram
 
     def get_feature_names_out(self, input_features=None):

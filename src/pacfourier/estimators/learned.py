@@ -10,6 +10,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.core.alignment import alignment_sums, class_balanced_losses
+from pacfourier.core.arrays import host
 from pacfourier.core.frequencies import DRAW_STREAM
 from pacfourier.core.phases import PRECISIONS
 from pacfourier.core.summary import sample_summary
@@ -258,7 +259,7 @@ def positive_weights(X, y, sample_weight, fewest=2):
     if sample_weight is None:
         return X, y, None
     weights = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+        host(sample_weight), ensure_2d=False, dtype=np.float64, input_name="sample_weight"
     )
     check_consistent_length(X, weights)
     if weights.ndim != 1 or (weights < 0).any():

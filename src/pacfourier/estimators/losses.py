@@ -1,9 +1,10 @@
 """The alignment losses of given frequencies, as a function."""
 
 import numpy as np
-from sklearn.utils import check_array, check_X_y
+from sklearn.utils import check_array, check_consistent_length, check_X_y
 
 from pacfourier.core.alignment import alignment_sums
+from pacfourier.core.arrays import host, is_tensor, matching
 from pacfourier.core.phases import precision_of
 from pacfourier.core.targets import target_of
 from pacfourier.estimators.learned import dense_labels, positive_weights
@@ -39,15 +40,7 @@ def alignment_losses(X, y, frequencies, *, sample_weight=None, labels="auto"):
     >>> alignment_losses([[0.0], [np.pi]], ["a", "b"], [[0.0], [1.0]]).round(6)
     array([1., 0.])
     """
-    X, y = check_X_y(
-        X,
-        y,
-        accept_sparse="csr",
-        dtype=(np.float64, np.float32),
-        multi_output=True,
-        ensure_min_samples=2,
-    )
-    frequencies = check_array(frequencies, dtype=(np.float64, np.float32))
+    X, y, frequencies = _validated(X, y, frequencies)
     if frequencies.shape[1] != X.shape[1]:
         raise ValueError(
             f"frequencies must have {X.shape[1]} columns as X has, got {frequencies.shape[1]}."
@@ -57,4 +50,23 @@ def alignment_losses(X, y, frequencies, *, sample_weight=None, labels="auto"):
     sums = alignment_sums(
         X, y, target, frequencies, sample_weight=sample_weight, precision=precision_of(X)
     )
-    return sums.losses(target.agreement(sums.totals))
+    losses = sums.losses(target.agreement(sums.totals))
+    return matching(X, losses) if is_tensor(X) else losses
+
+
+def _validated(X, y, frequencies):
+    if is_tensor(X):
+        from pacfourier.tensors import beside, validated_tensor
+
+        y = check_array(host(y), ensure_2d=False, dtype=None, input_name="y")
+        check_consistent_length(X, y)
+        return validated_tensor(X, "X", 2), y, beside(X, frequencies, "frequencies")
+    X, y = check_X_y(
+        X,
+        y,
+        accept_sparse="csr",
+        dtype=(np.float64, np.float32),
+        multi_output=True,
+        ensure_min_samples=2,
+    )
+    return X, y, check_array(frequencies, dtype=(np.float64, np.float32))

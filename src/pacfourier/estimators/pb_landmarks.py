@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.core.alignment import alignment_sums
+from pacfourier.core.arrays import matching
 from pacfourier.core.features import fourier_features
 from pacfourier.core.frequencies import FrequencyPool
 from pacfourier.core.landmarks import landmark_phases, landmark_similarities, landmark_waves
@@ -223,7 +224,7 @@ class PBLandmarks(LandmarkMap):
             return landmark_similarities(X, self.pool_, self.phases_, posteriors)[0]
         waves = fourier_features(X, self.pool_[:], np.ones(len(self.pool_)))
         weights = self.posterior_ * np.exp(1j * self.phases_)
-        return waves @ np.hstack([weights.real, weights.imag]).T.astype(X.dtype)
+        return waves @ matching(X, np.hstack([weights.real, weights.imag]).T)
 
     def similarity(self, X, landmark):
         """Return the learned similarity of samples to one landmark.
@@ -243,7 +244,7 @@ class PBLandmarks(LandmarkMap):
         weights = self.posterior_[landmark]
         features = fourier_features(X, self.frequencies_of(landmark), weights)
         turned = np.sqrt(weights) * np.exp(1j * self.phases_[landmark])
-        return features @ np.concatenate([turned.real, turned.imag]).astype(X.dtype)
+        return features @ matching(X, np.concatenate([turned.real, turned.imag]))
 
     def certificate(self, epsilon=0.05, *, of="average", bound="auto"):
         """Return upper bounds on the losses of the landmarks' similarities.

@@ -6,6 +6,7 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from pacfourier.core.arrays import is_tensor, matching
 from pacfourier.core.spectra import Isotropic, Laplacian, Mixture
 from pacfourier.core.targets import target_of
 from pacfourier.estimators.base import SparseTransformer
@@ -130,6 +131,10 @@ class RBFLandmarks(LandmarkMap):
         """
         check_is_fitted(self)
         X = self._validate(X, reset=False)
+        if is_tensor(X):
+            from pacfourier.tensors import tensor_kernel
+
+            return tensor_kernel(self.spectrum_, X, matching(X, self.landmarks_))
         return kernel_matrix(self.spectrum_, X, self.landmarks_).astype(X.dtype, copy=False)
 
 

@@ -10,6 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_array
 
+from pacfourier.core.arrays import host, is_tensor
+from pacfourier.core.phases import precision_of
+
 SELECTIONS = ("random", "stratified", "kmeans", "medoids")
 
 
@@ -42,6 +45,11 @@ def select_landmarks(landmarks, n_landmarks, X, y, rng):
         raise ValueError(
             f"landmarks must be (points, labels), a callable or one of {SELECTIONS}, "
             f"got {landmarks!r}."
+        )
+    if is_tensor(X) and landmarks in ("kmeans", "medoids"):
+        raise ValueError(
+            "landmarks of tensors must be 'random', 'stratified', (points, labels) or a callable, "
+            f"got {landmarks!r}: clusters are found on the CPU only."
         )
     count = landmark_count(n_landmarks, X.shape[0])
     if landmarks == "random":
@@ -128,7 +136,7 @@ def _nearest_rows(X, centroids):
 
 
 def _rows(indices, X, y):
-    return Landmarks(X[indices], y[indices], indices)
+    return Landmarks(host(X[indices]), y[indices], indices)
 
 
 def _checked(indices, X):
@@ -147,7 +155,9 @@ def _checked(indices, X):
 def _given(landmarks, X):
     if len(landmarks) != 2:
         raise ValueError(f"landmarks must be (points, labels), got {len(landmarks)} items.")
-    points = check_array(landmarks[0], accept_sparse="csr", dtype=X.dtype, input_name="landmarks")
+    points = check_array(
+        landmarks[0], accept_sparse="csr", dtype=_type_of(X), input_name="landmarks"
+    )
     labels = np.asarray(landmarks[1])
     if points.shape[1] != X.shape[1]:
         raise ValueError(
@@ -158,3 +168,7 @@ def _given(landmarks, X):
             f"landmarks must come with {points.shape[0]} labels, got shape {labels.shape}."
         )
     return Landmarks(points, labels, None)
+
+
+def _type_of(X):
+    return np.float32 if precision_of(X) == "single" else np.float64

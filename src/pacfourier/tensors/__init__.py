@@ -1,0 +1,21 @@
+"""The same computations on torch tensors, on the device where they are.
+
+Imported when a tensor arrives, never before. The modules here register themselves with the
+functions of the core that take samples; what is learned of the data (sums, losses, posteriors) is
+small, and kept in NumPy as for any other fit. The same seed gives the same frequencies.
+"""
+
+from pacfourier.tensors import gradients, maps, summary, sums
+from pacfourier.tensors.maps import tensor_kernel
+from pacfourier.tensors.validation import beside, validated_samples, validated_tensor
+
+__all__ = [
+    "beside",
+    "gradients",
+    "maps",
+    "summary",
+    "sums",
+    "tensor_kernel",
+    "validated_samples",
+    "validated_tensor",
+]

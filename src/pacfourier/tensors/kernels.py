@@ -1,0 +1,154 @@
+"""The Triton kernel of the wave sums: product, cosine, sine and sums, nothing stored between."""
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+# Adding and subtracting 1.5 * 2^23 rounds a number under 2^22 to the nearest integer.
+ROUNDER = tl.constexpr(12582912.0)
+PERIOD = tl.constexpr(6.283185307179586)
+
+
+@triton.jit
+def _cosine(angles):
+    """Return the hardware's cosine, exact to 2^-20 within a period."""
+    return tl.inline_asm_elementwise(
+        "cos.approx.f32 $0, $1;", "=f,f", [angles], dtype=tl.float32, is_pure=True, pack=1
+    )
+
+
+@triton.jit
+def _sine(angles):
+    return tl.inline_asm_elementwise(
+        "sin.approx.f32 $0, $1;", "=f,f", [angles], dtype=tl.float32, is_pure=True, pack=1
+    )
+
+
+@triton.jit
+def _cross_product(left_high, left_low, right_high, right_low, total):
+    """Add the products of a high half with a low one to a total.
+
+    The product of both low halves is under 2^-22 of the whole, and left out.
+    """
+    total = tl.dot(left_high, right_low.T, total)
+    return tl.dot(left_low, right_high.T, total)
+
+
+@triton.jit
+def _wave_sums(
+    frequency_high,
+    frequency_low,
+    scales,
+    sample_high,
+    sample_low,
+    values,
+    firsts,
+    starts,
+    counts,
+    sums,
+    n_frequencies,
+    width: tl.constexpr,
+    width_block: tl.constexpr,
+    frequency_block: tl.constexpr,
+    sample_block: tl.constexpr,
+    is_exact: tl.constexpr,
+    stages: tl.constexpr,
+):
+    """Add up a block of frequencies over one chunk of samples, tile by tile.
+
+    Frequencies are the rows of a tile: a thread then holds many samples of few frequencies, and
+    adds most of them up alone.
+    """
+    members = tl.program_id(0) * frequency_block + tl.arange(0, frequency_block)
+    chunk = tl.program_id(1)
+    start = tl.load(starts + chunk)
+    scale = tl.load(scales + members)[:, None]
+    features = tl.arange(0, width_block)[None, :]
+    left = members[:, None] * width + features
+    reals = tl.zeros((frequency_block,), tl.float32)
+    imaginaries = tl.zeros((frequency_block,), tl.float32)
+    squares = tl.zeros((frequency_block,), tl.float32)
+    products = tl.zeros((frequency_block,), tl.float32)
+    # All features at once: the frequencies stay where they are while samples pass.
+    if width == width_block:
+        high, low = tl.load(frequency_high + left), tl.load(frequency_low + left)
+    for tile in tl.range(tl.load(counts + chunk), num_stages=stages):
+        rows = start + tile * sample_block + tl.arange(0, sample_block)
+        right = rows.to(tl.int64)[:, None] * width + features
+        turns = tl.zeros((frequency_block, sample_block), tl.float32)
+        # Tensor cores cut digits off a sum at every step: large and small terms have sums of their
+        # own, and the large ones are taken out after every block of features. The factor keeps
+        # the compiler from putting them back.
+        small = tl.zeros((frequency_block, sample_block), tl.float32)
+        if width == width_block:
+            sample = tl.load(sample_high + right)
+            rest = tl.load(sample_low + right)
+            turns = tl.dot(high, sample.T) * scale
+            if is_exact:
+                small = _cross_product(high, low, sample, rest, small)
+        else:
+            for first in tl.range(0, width, width_block, num_stages=stages):
+                high = tl.load(frequency_high + left + first)
+                low = tl.load(frequency_low + left + first)
+                sample = tl.load(sample_high + right + first)
+                rest = tl.load(sample_low + right + first)
+                turns += tl.dot(high, sample.T) * scale
+                if is_exact:
+                    small = _cross_product(high, low, sample, rest, small)
+        turns += small * scale
+        turns -= (turns + ROUNDER) - ROUNDER
+        cosines, sines = _cosine(turns * PERIOD), _sine(turns * PERIOD)
+        value = tl.load(values + rows)[None, :]
+        reals += tl.sum(value * cosines, axis=1)
+        imaginaries += tl.sum(value * sines, axis=1)
+        counted = tl.load(firsts + rows)[None, :] * cosines
+        squares += tl.sum(counted * cosines, axis=1)
+        products += tl.sum(counted * sines, axis=1)
+    out = sums + chunk.to(tl.int64) * 4 * n_frequencies + members
+    tl.store(out, reals)
+    tl.store(out + n_frequencies, imaginaries)
+    tl.store(out + 2 * n_frequencies, squares)
+    tl.store(out + 3 * n_frequencies, products)
+
+
+def chunk_sums(frequencies: Any, samples: Any, chunks: Any, tile: Any, *, is_exact: bool) -> Any:
+    """Return sums of shape (n_chunks, 4, n_frequencies): u cos, u sin, cos^2 and cos sin.
+
+    Parameters
+    ----------
+    frequencies : Halves
+        Rows a multiple of ``tile.frequencies``.
+    samples : Halves
+        Rows a multiple of ``tile.samples``.
+    chunks : Chunks
+    tile : Tile
+    is_exact : bool
+        Whether products are as good as in single precision, at three times the cost.
+    """
+    n_frequencies, width = frequencies.high.shape
+    shape = (len(chunks.starts), 4, n_frequencies)
+    sums = torch.empty(shape, dtype=torch.float32, device=frequencies.high.device)
+    _wave_sums[(n_frequencies // tile.frequencies, len(chunks.starts))](
+        frequencies.high,
+        frequencies.low,
+        frequencies.scales,
+        samples.high,
+        samples.low,
+        chunks.values,
+        chunks.firsts,
+        chunks.starts,
+        chunks.counts,
+        sums,
+        n_frequencies,
+        width,
+        tile.features,
+        tile.frequencies,
+        tile.samples,
+        is_exact,
+        tile.stages,
+        num_warps=tile.warps,
+        num_stages=tile.stages,
+    )
+    return sums

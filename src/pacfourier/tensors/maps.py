@@ -1,0 +1,104 @@
+"""Feature maps and bandwidths of tensors."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+
+from pacfourier.core.arrays import FloatArray, IntArray, host, matching
+from pacfourier.core.bandwidth import scale_gamma
+from pacfourier.core.features import fourier_features
+from pacfourier.core.frequencies import FrequencyPool
+from pacfourier.core.landmarks import landmark_similarities, landmarks_a_block
+from pacfourier.core.phases import largest_magnitudes, precision_groups, precision_of
+from pacfourier.core.spectra import RBF, Laplacian, Mixture, Spectrum
+from pacfourier.tensors.sums import TYPES, phase_sizes, row_blocks
+
+
+@host.register(torch.Tensor)
+def tensor_host(X: torch.Tensor) -> FloatArray:
+    """Return a copy in NumPy's memory."""
+    return np.asarray(X.detach().cpu())
+
+
+@matching.register(torch.Tensor)
+def tensor_matching(X: torch.Tensor, values: FloatArray) -> torch.Tensor:
+    """Return values as a tensor beside X."""
+    return torch.as_tensor(values, dtype=X.dtype, device=X.device)
+
+
+@largest_magnitudes.register(torch.Tensor)
+def tensor_magnitudes(X: torch.Tensor) -> FloatArray:
+    """Return the largest absolute value of each feature."""
+    return host(X.abs().amax(dim=0).double())
+
+
+@fourier_features.register(torch.Tensor)
+def tensor_features(X: torch.Tensor, frequencies: FloatArray, weights: FloatArray) -> torch.Tensor:
+    """Return the cosines and sines, a tensor beside X."""
+    n_frequencies = len(frequencies)
+    features = X.new_empty((len(X), 2 * n_frequencies))
+    for members, rows, phases in _phase_blocks(X, frequencies):
+        amplitudes = torch.as_tensor(np.sqrt(weights[members]), device=X.device)
+        columns = torch.as_tensor(members, device=X.device)
+        block = features[rows]
+        block[:, columns] = (amplitudes * phases.cos()).to(X.dtype)
+        block[:, n_frequencies + columns] = (amplitudes * phases.sin()).to(X.dtype)
+    return features
+
+
+def _phase_blocks(
+    X: torch.Tensor, frequencies: FloatArray
+) -> Iterator[tuple[IntArray, slice, torch.Tensor]]:
+    """Yield indices of frequencies, rows and their phases, in the precision that they need."""
+    table = torch.as_tensor(frequencies, device=X.device)
+    sizes = phase_sizes(table, X.abs().amax(dim=0))
+    for dtype, members in precision_groups(sizes, precision_of(X)):
+        columns = table[torch.as_tensor(members, device=X.device)].to(TYPES[dtype]).T
+        for rows in row_blocks(len(X), len(members)):
+            yield members, rows, X[rows].to(TYPES[dtype]) @ columns
+
+
+@landmark_similarities.register(torch.Tensor)
+def tensor_similarities(
+    X: torch.Tensor, pool: FrequencyPool, phases: FloatArray, posteriors: FloatArray
+) -> torch.Tensor:
+    """Return maps of shape (n_maps, n_samples, n_landmarks), a tensor beside X."""
+    n_landmarks, n_frequencies = phases.shape
+    similarities = X.new_zeros((len(posteriors), len(X), n_landmarks))
+    size = landmarks_a_block(n_frequencies, X.shape[1])
+    for start in range(0, n_landmarks, size):
+        block = slice(start, min(start + size, n_landmarks))
+        frequencies = pool[start * n_frequencies : block.stop * n_frequencies]
+        offsets = phases[block].ravel()
+        # Weights of shape (n_maps, frequencies of the block, landmarks): a landmark's own only.
+        owners = np.repeat(np.eye(block.stop - start), n_frequencies, axis=0)
+        own = posteriors[:, block].reshape(len(posteriors), -1, 1) * owners
+        for members, rows, turned in _phase_blocks(X, frequencies):
+            angles = turned - torch.as_tensor(offsets[members], device=X.device)
+            weights = torch.as_tensor(own[:, members], dtype=X.dtype, device=X.device)
+            similarities[:, rows, block] += angles.cos().to(X.dtype) @ weights
+    return similarities
+
+
+@scale_gamma.register(torch.Tensor)
+def tensor_scale_gamma(X: torch.Tensor, sample_weight: FloatArray | None = None) -> float:
+    """Return 1 / (n_features * variance of X), row by row as for arrays."""
+    rows = host(torch.stack([X.double().sum(dim=1), X.double().square().sum(dim=1)], dim=1))
+    weights = np.ones(len(rows)) if sample_weight is None else sample_weight
+    mean, square = weights @ rows / (weights.sum() * X.shape[1])
+    variance = square - mean**2
+    return float(1.0 / (X.shape[1] * variance)) if variance > 1e-15 * mean**2 else 1.0
+
+
+def tensor_kernel(spectrum: Spectrum, X: torch.Tensor, landmarks: torch.Tensor) -> torch.Tensor:
+    """Return the kernel of a spectrum between the rows of two tensors."""
+    if isinstance(spectrum, Mixture):
+        parts = zip(spectrum.weights, spectrum.components, strict=True)
+        kernels = [weight * tensor_kernel(each, X, landmarks) for weight, each in parts]
+        return torch.stack(kernels).sum(dim=0)
+    if isinstance(spectrum, RBF):
+        return torch.exp(-spectrum.gamma * torch.cdist(X, landmarks).square())
+    if isinstance(spectrum, Laplacian):
+        return torch.exp(-spectrum.gamma * torch.cdist(X, landmarks, p=1))
+    raise ValueError(f"spectrum of tensors must be 'rbf' or 'laplacian', got {spectrum!r}.")

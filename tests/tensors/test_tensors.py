@@ -1,0 +1,260 @@
+"""Tensors give what arrays give, and stay where they are."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+torch = pytest.importorskip("torch")
+
+from pacfourier import (  # noqa: E402
+    OKRFF,
+    PBRFF,
+    RFF,
+    GibbsRFF,
+    PBLandmarks,
+    RBFLandmarks,
+    alignment_losses,
+)
+from pacfourier.core.alignment import alignment_sums  # noqa: E402
+from pacfourier.core.bandwidth import median_gamma, scale_gamma  # noqa: E402
+from pacfourier.core.gradients import alignment_objective  # noqa: E402
+from pacfourier.core.summary import row_fingerprints, sample_summary  # noqa: E402
+from pacfourier.core.targets import target_of  # noqa: E402
+from pacfourier.tensors import sums as tensor_sums  # noqa: E402
+
+DEVICES = ["cpu"] + ["cuda"] * torch.cuda.is_available()
+DTYPES = [np.float32, np.float64]
+
+LABELS = {
+    "binary": lambda rng, n: rng.choice([-1, 1], n),
+    "multiclass": lambda rng, n: rng.integers(0, 4, n),
+    "multilabel": lambda rng, n: rng.integers(0, 2, (n, 3)),
+    "continuous": lambda rng, n: rng.standard_normal((n, 2)),
+}
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    return torch.device(request.param)
+
+
+def sample(n_samples=300, n_features=7, dtype=np.float64, labels="multiclass"):
+    rng = np.random.default_rng(n_samples + n_features)
+    X = rng.standard_normal((n_samples, n_features)).astype(dtype)
+    return X, LABELS[labels](rng, n_samples)
+
+
+def tensor(X, device):
+    return torch.as_tensor(X, device=device)
+
+
+def assert_beside(features, X):
+    assert isinstance(features, torch.Tensor)
+    assert features.device == X.device
+    assert features.dtype == X.dtype
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_losses_are_those_of_arrays(device, dtype, labels, is_weighted, rng):
+    X, y = sample(dtype=dtype, labels=labels)
+    weights = rng.uniform(0.5, 2, len(X)) if is_weighted else None
+    frequencies = rng.standard_normal((50, 7)).astype(dtype)
+    expected = alignment_losses(X, y, frequencies, sample_weight=weights, labels=labels)
+    found = alignment_losses(
+        tensor(X, device),
+        tensor(y, device),
+        tensor(frequencies, device),
+        sample_weight=None if weights is None else tensor(weights, device),
+        labels=labels,
+    )
+    assert_beside(found, tensor(X, device))
+    # Terms of single precision are good to 1e-6; losses are means of them.
+    tolerance = 1e-12 if dtype == np.float64 else 1e-6
+    np.testing.assert_allclose(found.cpu(), expected, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_blocks_add_up(device, labels, monkeypatch, rng):
+    X, y = sample(labels=labels)
+    target, frequencies = target_of(y, labels), rng.standard_normal((50, 7))
+    expected = alignment_sums(X, y, target, frequencies, precision="double")
+    monkeypatch.setattr(tensor_sums, "LARGEST_BLOCK", 200)
+    found = alignment_sums(tensor(X, device), y, target, frequencies, precision="double")
+    for name in ("waves", "harmonics", "gram", "totals"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-10)
+    assert found.n_samples == expected.n_samples
+
+
+def test_large_phases_take_double_precision(device):
+    """A phase of 1e6 has no digits left in single precision."""
+    X, y = sample(dtype=np.float32)
+    frequencies = np.full((3, 7), 1e6) * np.array([[1e-6], [1.0], [2.0]])
+    expected = alignment_losses(X.astype(np.float64), y, frequencies)
+    found = alignment_losses(tensor(X, device), y, tensor(frequencies, device))
+    np.testing.assert_allclose(found.cpu(), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        RFF(5, random_state=0),
+        RFF(5, gamma="scale", sampling="orthogonal", random_state=0),
+        PBRFF(5, n_candidates=200, random_state=0),
+        PBRFF(5, n_candidates=200, gamma="median", random_state=0),
+        OKRFF(5, n_candidates=200, random_state=0),
+        GibbsRFF(5, n_particles=8, n_steps=4, random_state=0),
+        RBFLandmarks("random", n_landmarks=5, random_state=0),
+        RBFLandmarks("stratified", spectrum="laplacian", n_landmarks=5, random_state=0),
+        RBFLandmarks("random", gamma="multiscale", n_landmarks=5, random_state=0),
+        PBLandmarks("random", n_landmarks=5, random_state=0),
+        PBLandmarks("random", frequencies="shared", n_landmarks=5, random_state=0),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_estimators_map_tensors_as_arrays(device, estimator, dtype):
+    X, y = sample(dtype=dtype)
+    expected = estimator.fit(X, y).transform(X)
+    features = estimator.fit(tensor(X, device), tensor(y, device)).transform(tensor(X, device))
+    assert_beside(features, tensor(X, device))
+    np.testing.assert_allclose(features.cpu(), expected, atol=3e-5 if dtype == np.float32 else 1e-9)
+    np.testing.assert_allclose(estimator.transform(X), expected, atol=3e-5)
+
+
+def test_certificate_is_that_of_arrays(device):
+    X, y = sample(labels="binary")
+    model = PBRFF(5, n_candidates=200, labels="binary", gamma=0.1, random_state=0)
+    expected = model.fit(X, y).certificate().value
+    assert model.fit(tensor(X, device), tensor(y, device)).certificate().value == pytest.approx(
+        expected, abs=1e-9
+    )
+
+
+def test_tensors_and_arrays_add_to_one_fit(device):
+    X, y = sample()
+    whole = PBRFF(5, n_candidates=200, precision="double", random_state=0).fit(X, y)
+    parts = PBRFF(5, n_candidates=200, precision="double", random_state=0)
+    parts.partial_fit(X[:100], y[:100], classes=np.unique(y))
+    parts.partial_fit(tensor(X[100:], device), tensor(y[100:], device))
+    np.testing.assert_allclose(parts.losses_, whole.losses_, atol=1e-12)
+    np.testing.assert_array_equal(parts.kept_, whole.kept_)
+
+
+def test_kernel_and_similarity_of_tensors(device):
+    X, y = sample()
+    model = PBRFF(5, n_candidates=200, random_state=0).fit(X, y)
+    gram = model.kernel(tensor(X, device), tensor(X[:9], device))
+    assert_beside(gram, tensor(X, device))
+    np.testing.assert_allclose(gram.cpu(), model.kernel(X, X[:9]), atol=1e-12)
+    landmarks = PBLandmarks("random", n_landmarks=5, random_state=0).fit(X, y)
+    similarity = landmarks.similarity(tensor(X, device), 2)
+    np.testing.assert_allclose(similarity.cpu(), landmarks.similarity(X, 2), atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_summaries_are_those_of_arrays(device, dtype):
+    X, _ = sample(dtype=dtype)
+    X[:, 2], X[5], X[0, 0] = np.arange(len(X)), X[9], -0.0
+    expected, found = sample_summary(X), sample_summary(tensor(X, device))
+    np.testing.assert_array_equal(row_fingerprints(tensor(X, device)), row_fingerprints(X))
+    for name in ("fingerprints", "counts", "lowest", "highest", "is_integral", "n_samples"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    for name in ("sums", "squares"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-6)
+
+
+def test_bandwidths_are_those_of_arrays(device, rng):
+    X, _ = sample()
+    weights = rng.uniform(0.5, 2, len(X))
+    assert scale_gamma(tensor(X, device), weights) == pytest.approx(scale_gamma(X, weights))
+    found = median_gamma(tensor(X, device), np.random.default_rng(1))
+    assert found == pytest.approx(median_gamma(X, np.random.default_rng(1)))
+    assert scale_gamma(torch.ones((4, 3), device=device)) == 1
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_gradients_are_those_of_arrays(device, labels, precision, rng):
+    X, y = sample(labels=labels)
+    target, frequencies = target_of(y, labels), rng.standard_normal((20, 7))
+    options = {"balance": labels in ("binary", "multiclass"), "precision": precision}
+    expected = alignment_objective(X, y, target, **options)(frequencies)
+    found = alignment_objective(tensor(X, device), y, target, **options)(frequencies)
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-12 if precision == "double" else 3e-6)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (torch.zeros(4), "Expected 2D array, got 1D tensor"),
+        (torch.zeros((0, 3)), "0 sample"),
+        (torch.zeros((4, 0)), "0 feature"),
+        (torch.full((4, 3), torch.nan), "contains NaN or infinity"),
+        (torch.zeros((4, 3), dtype=torch.complex64), "Complex data"),
+        (torch.zeros((4, 3)).to_sparse(), "dense tensor"),
+    ],
+)
+def test_bad_tensors_are_refused(X, message):
+    with pytest.raises(ValueError, match=message):
+        PBRFF(2, n_candidates=10).fit(X, np.array([0, 1, 0, 1])[: len(X)])
+
+
+def test_bad_labels_are_refused():
+    X = torch.zeros((4, 3))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        PBRFF(2, n_candidates=10).fit(X, [0, 1])
+    with pytest.raises(ValueError, match="needs y, got None"):
+        PBRFF(2, n_candidates=10).fit(X, None)
+    with pytest.raises(ValueError, match="one axis"):
+        PBLandmarks("random").fit(X, torch.zeros((4, 2)))
+    model = RFF(2).fit(torch.zeros((4, 3)))
+    with pytest.raises(ValueError, match="3 features"):
+        model.transform(torch.zeros((4, 2)))
+
+
+def test_clusters_of_tensors_are_refused():
+    X, y = sample()
+    with pytest.raises(ValueError, match="landmarks of tensors must be 'random'"):
+        PBLandmarks("medoids").fit(torch.as_tensor(X), y)
+    with pytest.raises(ValueError, match="spectrum of tensors must be"):
+        RBFLandmarks("random", spectrum="matern").fit(X, y).transform(torch.as_tensor(X))
+
+
+def test_small_floats_and_integers_become_floats():
+    y = np.array([0, 1, 0, 1])
+    for dtype, expected in ((torch.float16, torch.float32), (torch.int64, torch.float64)):
+        X = torch.arange(12).reshape(4, 3).to(dtype)
+        assert RFF(2).fit(X, y).transform(X).dtype == expected
+
+
+def test_a_tensor_that_needs_gradients_is_read():
+    X = torch.ones((4, 3), requires_grad=True)
+    assert not RFF(2).fit(X).transform(X).requires_grad
+
+
+def test_codes_of_a_block_are_its_rows():
+    weighted = sparse.csr_array(np.array([[1.0, 0], [0, 2], [3, 0]]))
+    X = torch.zeros((3, 1), dtype=torch.float64)
+    waves, harmonics = tensor_sums.blocked_wave_sums(X, weighted, X[:1], torch.float64)
+    np.testing.assert_array_equal(waves, [[4], [2]])
+    np.testing.assert_array_equal(harmonics, [3])
+
+
+def test_the_missing_kernel_is_named_once(monkeypatch):
+    monkeypatch.setitem(sys.modules, "triton", None)
+    tensor_sums.has_triton.cache_clear()
+    with pytest.warns(RuntimeWarning, match="triton is not installed"):
+        assert not tensor_sums.has_triton()
+    assert not tensor_sums.has_triton()
+    tensor_sums.has_triton.cache_clear()
+
+
+def test_torch_is_not_imported_without_tensors():
+    code = "import sys, pacfourier; raise SystemExit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
