@@ -77,6 +77,110 @@ def test_one_seed_gives_the_same_frequencies_on_any_number_of_threads(digits):
     assert not np.array_equal(found[0], other)
 
 
+def test_threads_do_not_change_wide_models(rng):
+    """BLAS adds more than ten thousand numbers in as many parts as it has threads."""
+    X = rng.standard_normal((200, 600))
+    y = np.where(X[:, :5].sum(axis=1) > 0, "b", "a")
+    found = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads):
+            model = BoostedRFF(20, n_rounds=2, n_steps=5, random_state=0).fit(X, y)
+            found.append(model.frequencies_)
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e8, 3.3e-9])
+def test_no_frequency_looks_at_a_column_that_never_varied(value, container, rng):
+    """0.1 and 3.3e-9 are no sums of powers of two: their mean is rounded, their deviation not 0."""
+    X = rng.standard_normal((100, 4))
+    X[:, 2] = value
+    y = X[:, 0] > 0
+    model = BoostedRFF(3, random_state=0).fit(container(X), y)
+    assert (model.frequencies_[:, 2] == 0).all()
+    plain = BoostedRFF(3, random_state=0).fit(container(X * [1, 1, 0, 1]), y)
+    np.testing.assert_allclose(model.frequencies_, plain.frequencies_, atol=1e-5)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    ("dtype", "scale"),
+    [(np.float64, 1e-60), (np.float64, 1e60), (np.float32, 1e-30), (np.float32, 1e30)],
+)
+def test_units_may_be_of_any_size(dtype, scale, container, rng):
+    X = rng.standard_normal((60, 3))
+    y = X[:, 0] > 0
+    model = BoostedRFF(3, n_rounds=1, random_state=0).fit(container((X * scale).astype(dtype)), y)
+    expected = BoostedRFF(3, n_rounds=1, random_state=0).fit(container(X), y)
+    np.testing.assert_allclose(
+        model.transform(container((X * scale).astype(dtype))),
+        expected.transform(container(X)),
+        atol=1e-3,
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_numbers_may_be_of_any_size(scale, rng):
+    X = rng.standard_normal((60, 3))
+    found, expected = (
+        BoostedRFF(3, labels="continuous", n_rounds=1, random_state=0).fit(X, each).frequencies_
+        for each in (X[:, 0] * scale, X[:, 0])
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_rounds_go_on_where_nothing_is_left_to_explain(rng):
+    """Two far groups and hardly a penalty: every margin is met after the first round."""
+    y = np.resize([-1, 1], 80)
+    X = y[:, np.newaxis] + 0.01 * rng.standard_normal((80, 2))
+    model = BoostedRFF(8, ridge=1e-9, n_steps=500, random_state=0).fit(X, y)
+    assert np.isfinite(model.frequencies_).all()
+
+
+def test_the_order_of_small_samples_does_not_matter(rng):
+    """Double precision: what steps make of rounding stays under 1e-5."""
+    X = rng.standard_normal((100, 4))
+    y = X[:, 0] + 0.3 * rng.standard_normal(100) > 0
+    found = BoostedRFF(4, random_state=0).fit(X[::-1], y[::-1]).frequencies_
+    expected = BoostedRFF(4, random_state=0).fit(X, y).frequencies_
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers", "sparse"])
+def test_a_weight_counts_copies(kind, rng):
+    X = rng.standard_normal((60, 3))
+    y = X[:, 0] + X[:, 1] if kind == "numbers" else X[:, 0] + X[:, 1] > 0
+    weights = rng.integers(0, 4, 60)
+    container = sparse.csr_array if kind == "sparse" else np.asarray
+    features = BoostedRFF(3, n_rounds=2, n_steps=10, random_state=0)
+    found = features.fit(container(X), y, sample_weight=weights).frequencies_
+    copies = np.repeat(np.arange(60), weights)
+    expected = features.fit(container(X[copies]), y[copies]).frequencies_
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+    # Twice the copies are twice the sample: the prior holds back less.
+    assert not np.allclose(
+        features.fit(container(X), y, sample_weight=2 * weights).frequencies_, expected, atol=1e-3
+    )
+
+
+def test_integers_that_look_like_numbers_are_warned_of(rng):
+    with pytest.warns(UserWarning, match="labels='continuous'"):
+        BoostedRFF(2, n_steps=1).fit(rng.standard_normal((30, 2)), np.arange(30))
+
+
+def test_verbose_writes_a_line_a_round(rng, capsys):
+    X = rng.standard_normal((50, 2))
+    BoostedRFF(5, n_rounds=3, verbose=True, random_state=0).fit(X, X[:, 0] > 0)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(" mean loss ")[0] for line in lines] == [
+        f"BoostedRFF: round {number}/3:" for number in (1, 2, 3)
+    ]
+    losses = [float(line.split()[-1]) for line in lines]
+    assert losses[0] < 1
+    BoostedRFF(5, random_state=0).fit(X, X[:, 0] > 0)
+    assert capsys.readouterr().err == ""
+
+
 def test_rounds_share_the_frequencies():
     assert _round_sizes(10, 4) == [3, 3, 2, 2]
     assert _round_sizes(2, 4) == [1, 1]

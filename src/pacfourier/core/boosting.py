@@ -8,6 +8,7 @@ from scipy import sparse
 from pacfourier.core.alignment import alignment_sums
 from pacfourier.core.arrays import FloatArray, Samples
 from pacfourier.core.frequencies import FrequencyPool
+from pacfourier.core.phases import precision_of
 
 __all__ = ["residual_losses"]
 
@@ -32,7 +33,11 @@ def residual_losses(X: Samples, residuals: FloatArray, pool: FrequencyPool) -> F
 
     The alignment loss of samples that weigh as much as the model errs on them. The fraction is
     the squared length of the loss's gradient in the two amplitudes that a candidate would get.
+    Where nothing is left to explain all candidates are alike, at 1/2.
     """
-    sums = alignment_sums(X, residuals, _ResidualTarget(), pool)
+    largest = np.square(np.abs(residuals).sum(axis=0)).sum()
+    if largest == 0:
+        return np.full(len(pool), 0.5)
+    sums = alignment_sums(X, residuals, _ResidualTarget(), pool, precision=precision_of(X))
     aligned = np.square(np.abs(sums.waves)).sum(axis=0)
-    return 0.5 - 0.5 * aligned / np.square(np.abs(residuals).sum(axis=0)).sum()
+    return 0.5 - 0.5 * aligned / largest

@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 
 from pacfourier.core.arrays import FloatArray, Samples
 from pacfourier.core.phases import ROW_BLOCK, turn_blocks
-from pacfourier.core.threads import run_blocks
+from pacfourier.core.threads import run_blocks, single_threaded_blas
 
 __all__ = ["CosineModel", "Penalties", "hinge_losses", "moved_model", "square_losses"]
 
@@ -88,7 +88,7 @@ def model_gradient(
     With residuals r = -dl/df, the gradient in a frequency is
     :math:`\sum_i x_i \sum_k r_{ik} (a_k \sin \theta_i - b_k \cos \theta_i)`: a second product
     with X. Threads take blocks of rows, whose parts are added in order: the number of threads
-    changes nothing.
+    changes nothing. Phases and products have the precision of X.
     """
     starts = range(0, X.shape[0], ROWS_A_TASK)
     parts: dict[int, tuple[float, CosineModel]] = {}
@@ -120,17 +120,17 @@ def _partial_gradient(
     """Return the loss and gradient of some rows, and write their residuals."""
     from pacfourier.core import fused
 
-    _, cosine_weights, sine_weights, intercepts = (part.astype(np.float32) for part in model)
+    _, cosine_weights, sine_weights, intercepts = (part.astype(X.dtype) for part in model)
     loss, gradient = 0.0, CosineModel(*(np.zeros(part.shape) for part in model))
-    ones = np.ones(len(model.frequencies), dtype=np.float32)
-    for rows, turns in turn_blocks(X, model.frequencies, np.float32):
+    ones = np.ones(len(model.frequencies), dtype=X.dtype)
+    for rows, turns in turn_blocks(X, model.frequencies, X.dtype.type):
         cosines, sines = np.empty_like(turns), np.empty_like(turns)
         fused.write_features(turns, ones, cosines, sines)
         scores = cosines @ cosine_weights + sines @ sine_weights + intercepts
         values, residuals[rows] = losses(scores, labels[rows])
         weights = sample_weight[rows, np.newaxis]
         loss += float((values * weights).sum())
-        pull = (residuals[rows] * weights).astype(np.float32)
+        pull = (residuals[rows] * weights).astype(X.dtype)
         turning = (pull @ cosine_weights.T) * sines - (pull @ sine_weights.T) * cosines
         block = X[rows]
         moved = (block.T @ turning).T if sparse.issparse(X) else turning.T @ block
@@ -163,11 +163,12 @@ def moved_model(
         gradient.frequencies[:] += prior * current.frequencies
         return loss, gradient.packed()
 
-    found = minimize(
-        objective,
-        model.packed(),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": n_steps, "maxcor": MEMORY},
-    )
+    with single_threaded_blas():
+        found = minimize(
+            objective,
+            model.packed(),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": n_steps, "maxcor": MEMORY},
+        )
     return model.unpacked(found.x)

@@ -139,7 +139,7 @@ def gibbs_run(
     n_features: int,
     n_moves: int,
     rng: np.random.Generator,
-    report: Callable[[str], None] | None = None,
+    report: Callable[[str], None] = lambda _: None,
 ) -> Run:
     """Draw weighted particles of a Gibbs posterior, on a schedule fixed before the run."""
     n_steps = len(schedule.powers)
@@ -148,9 +148,8 @@ def gibbs_run(
         power, step = float(schedule.powers[t]), float(schedule.steps[t])
         for _ in range(n_moves):
             particles, _ = langevin_move(target, particles, power, step, rng)
-        if report is not None:
-            mean = particles.potentials.mean() / target.inverse_temperature
-            report(f"temperature {t + 1}/{n_steps}: mean loss {mean:.4f}")
+        mean = particles.potentials.mean() / target.inverse_temperature
+        report(f"temperature {t + 1}/{n_steps}: mean loss {mean:.4f}")
         return _scales_moved(target, particles, power, rng)
 
     start = target.draw(n_particles, n_features, rng)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from threading import Lock
 from typing import Any, TypeVar
@@ -53,10 +53,18 @@ class _SingleThreadedBlas:
 _BLAS = _SingleThreadedBlas()
 
 
+def single_threaded_blas() -> AbstractContextManager[int]:
+    """Hold BLAS to one thread, in which the order of a sum does not depend on the machine.
+
+    Blocks that run inside have as many threads as before.
+    """
+    return _BLAS.hold()
+
+
 def run_blocks(work: Callable[[Task], None], blocks: Iterable[Task]) -> None:
     """Call ``work`` on every block, in as many threads as BLAS may use."""
     blocks = list(blocks)
-    with _BLAS.hold() as n_threads:
+    with single_threaded_blas() as n_threads:
         workers = min(n_threads, len(blocks))
         if workers <= 1:
             for block in blocks:

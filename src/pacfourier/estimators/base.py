@@ -1,5 +1,7 @@
 """What the maps of this package share: validation, transform, kernel, names."""
 
+import sys
+
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -94,3 +96,14 @@ class FourierMap(SparseTransformer):
         prefix = type(self).__name__.lower()
         waves = [(wave, m) for wave in ("cos", "sin") for m in range(len(self.frequencies_))]
         return np.asarray([f"{prefix}_{wave}{m}" for wave, m in waves], dtype=object)
+
+
+def reporter(estimator):
+    """Return a function that writes a line on an estimator's progress, if it is verbose."""
+    name = type(estimator).__name__
+
+    def report(line):
+        if estimator.verbose:
+            sys.stderr.write(f"{name}: {line}\n")
+
+    return report

@@ -16,8 +16,13 @@ from pacfourier.core.cosine_model import (
 from pacfourier.core.frequencies import DRAW_STREAM, FrequencyPool
 from pacfourier.core.spectra import RBF, Mixture
 from pacfourier.core.targets import LABELS, ClassTarget, ContinuousTarget, target_of
-from pacfourier.estimators.base import FourierMap
-from pacfourier.estimators.learned import dense_labels
+from pacfourier.estimators.base import FourierMap, reporter
+from pacfourier.estimators.learned import (
+    SMALL_WORK,
+    dense_labels,
+    positive_weights,
+    warn_of_many_classes,
+)
 from pacfourier.estimators.parameters import check_count, check_option, check_positive, drawn_seed
 from pacfourier.pacbayes.draws import draw_frequencies
 from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
@@ -54,6 +59,9 @@ class BoostedRFF(FourierMap):
     labels : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
         What y holds, as in ``PBRFF``.
     random_state : int, RandomState or None, default=None
+        With an integer the frequencies are the same for any number of threads.
+    verbose : bool, default=False
+        Whether to write a line to standard error after each round.
 
     Attributes
     ----------
@@ -89,6 +97,7 @@ class BoostedRFF(FourierMap):
         ridge=0.01,
         labels="auto",
         random_state=None,
+        verbose=False,
     ):
         self.n_frequencies = n_frequencies
         self.n_rounds = n_rounds
@@ -96,14 +105,18 @@ class BoostedRFF(FourierMap):
         self.ridge = ridge
         self.labels = labels
         self.random_state = random_state
+        self.verbose = verbose
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Learn the frequencies.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many copies each sample stands for. Their sum is the sample size that shares
+            the price of the prior: small sums hold frequencies back.
 
         Returns
         -------
@@ -114,33 +127,46 @@ class BoostedRFF(FourierMap):
         check_positive("ridge", self.ridge)
         check_option("labels", self.labels, LABELS)
         X, y = self._validate(X, y, reset=True, multi_output=True, ensure_min_samples=2)
-        y = dense_labels(y)
+        X, y, copies = positive_weights(X, dense_labels(y), sample_weight)
+        copies = np.ones(len(y)) if copies is None else copies
         target = target_of(y, self.labels)
+        warn_of_many_classes(target, y)
         if isinstance(target, ClassTarget):
             self.classes_ = target.classes
-        scaled, scales = _scaled_columns(X)
-        frequencies = self._boosted(scaled, *_outputs(y, target))
-        self.frequencies_ = (frequencies / scales).astype(np.float32)
+        scaled, scales = _scaled_columns(X, copies)
+        scaled = scaled.astype(self._dtype(X.shape), copy=False)
+        # The mean squared distance of two samples is twice the variance: one for each column.
+        spread = 2 * max(np.isfinite(scales).sum(), 1)
+        model = self._boosted(scaled, spread, *_outputs(y, target, copies), copies)
+        self.frequencies_ = model.frequencies / scales
         self.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
         self.pool_, self.posterior_ = self.frequencies_, self.frequency_weights_
         return self
 
-    def _boosted(self, X, labels, losses):
-        """Return the frequencies after all rounds, for scaled samples."""
-        weights = np.full(X.shape[0], 1 / X.shape[0])
+    def _dtype(self, shape):
+        """Return double precision where that costs nothing: steps amplify what is rounded."""
+        work = shape[0] * shape[1] * self.n_frequencies * self.n_rounds * self.n_steps
+        return np.float64 if work <= SMALL_WORK else np.float32
+
+    def _boosted(self, X, spread, labels, losses, copies):
+        """Return the model after all rounds, for samples at a mean squared distance."""
+        weights = copies / copies.sum()
         seed = drawn_seed(self.random_state)
-        spread = _mean_squared_distance(X)
+        report = reporter(self)
         prior = Mixture([RBF(gamma / spread) for gamma in RELATIVE_GAMMAS])
-        penalties = Penalties(self.ridge, PRIOR_PRECISION * spread / X.shape[0])
+        penalties = Penalties(self.ridge, PRIOR_PRECISION * spread / copies.sum())
         model = CosineModel.constant(X.shape[1], labels.shape[1])
-        for number, size in enumerate(_round_sizes(self.n_frequencies, self.n_rounds)):
+        _, _, residuals = model_gradient(model, X, labels, losses, weights)
+        sizes = _round_sizes(self.n_frequencies, self.n_rounds)
+        for number, size in enumerate(sizes):
             pool = FrequencyPool(prior, max(N_CANDIDATES, 2 * size), X.shape[1], seed + number)
-            _, _, residuals = model_gradient(model, X, labels, losses, weights)
             chosen = _drawn(X, residuals * weights[:, np.newaxis], pool, size)
             model = moved_model(
                 model.extended(chosen), X, labels, losses, weights, penalties, self.n_steps
             )
-        return model.frequencies
+            loss, _, residuals = model_gradient(model, X, labels, losses, weights)
+            report(f"round {number + 1}/{len(sizes)}: mean loss {loss:.4f}")
+        return model
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -154,38 +180,37 @@ def _round_sizes(total, n_rounds):
     return [len(part) for part in np.array_split(np.arange(total), min(n_rounds, total))]
 
 
-def _outputs(y, target):
+def _outputs(y, target, copies):
     """Return labels of shape (n_samples, n_outputs), and the losses that fit them."""
-    if isinstance(target, ContinuousTarget):
-        values = y.reshape(len(y), -1).astype(np.float64)
-        spread = values.std(axis=0)
-        return (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1), square_losses
-    signs = 2 * target.encode(y).toarray() - 1
+    codes = target.encode(y).toarray()
     if isinstance(target, ClassTarget):
+        signs = 2 * codes - 1
         return (signs[:, 1:] if len(target.classes) == 2 else signs), hinge_losses
-    # The last code of label sets is a constant.
-    return signs[:, :-1], hinge_losses
+    # The last code of label sets and of numbers is a constant.
+    if isinstance(target, ContinuousTarget):
+        return _scaled_columns(codes[:, :-1], copies)[0], square_losses
+    return 2 * codes[:, :-1] - 1, hinge_losses
 
 
-def _scaled_columns(X):
-    """Return samples with columns of deviation one, in single precision, and the deviations."""
+def _scaled_columns(X, copies):
+    """Return samples with columns of deviation one, and the deviations."""
+    means, variances = _column_moments(X, copies)
+    deviations = np.sqrt(variances)
+    # A column that never varied, up to rounding, is endlessly wide: no frequency looks at it.
+    rounding = X.shape[0] * np.finfo(np.float64).eps * np.abs(means)
+    scales = np.where(deviations > rounding, deviations, np.inf)
     if sparse.issparse(X):
-        _, variances = mean_variance_axis(X, axis=0)
-        scales = _positive(np.sqrt(variances))
-        return (X @ sparse.diags_array(1 / scales)).tocsr().astype(np.float32), scales
-    scales = _positive(X.std(axis=0, dtype=np.float64))
+        return (X @ sparse.diags_array(1 / scales)).tocsr(), scales
     # A shift turns every cosine and sine pair, which its amplitudes undo: it saves digits only.
-    return ((X - X.mean(axis=0, dtype=np.float64)) / scales).astype(np.float32), scales
+    return (X - means) / scales, scales
 
 
-def _positive(scales):
-    return np.where(scales > 0, scales, 1.0)
-
-
-def _mean_squared_distance(X):
+def _column_moments(X, copies):
+    """Return the means and variances of the columns, in double precision."""
     if sparse.issparse(X):
-        return 2 * max(float(mean_variance_axis(X, axis=0)[1].sum()), 1e-12)
-    return 2 * max(float(X.var(axis=0, dtype=np.float64).sum()), 1e-12)
+        return mean_variance_axis(X.astype(np.float64), axis=0, weights=copies)
+    means = np.average(X, axis=0, weights=copies)
+    return means, np.average(np.square(X - means), axis=0, weights=copies)
 
 
 def _drawn(X, residuals, pool, size):

@@ -1,7 +1,5 @@
 """Fourier features drawn from the continuous Gibbs posterior."""
 
-import sys
-
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,7 +11,7 @@ from pacfourier.core.smc import gibbs_run, pilot_schedule, systematic_indices
 from pacfourier.core.spectra import gaussian_components
 from pacfourier.core.summary import sample_summary
 from pacfourier.core.targets import LABELS, ClassTarget, target_of
-from pacfourier.estimators.base import FourierMap
+from pacfourier.estimators.base import FourierMap, reporter
 from pacfourier.estimators.certified import alignment_evidence, certificate_of, deployed_weights
 from pacfourier.estimators.learned import SMALL_WORK, dense_labels, warn_of_many_classes
 from pacfourier.estimators.parameters import check_count, check_option, check_positive, drawn_seed
@@ -285,7 +283,7 @@ class GibbsRFF(FourierMap):
             n_features,
             N_MOVES,
             np.random.default_rng([seed, RUN_STREAM]),
-            _write_line if self.verbose else None,
+            reporter(self),
         )
 
     def __sklearn_tags__(self):
@@ -293,7 +291,3 @@ class GibbsRFF(FourierMap):
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags
-
-
-def _write_line(line):
-    sys.stderr.write(f"GibbsRFF: {line}\n")
