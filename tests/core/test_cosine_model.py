@@ -60,6 +60,47 @@ def test_the_gradient_is_that_of_finite_differences(losses, rng):
         assert found[place] == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=1e-4)
 
 
+def plain_gradient(model, X, labels, kind, weights):
+    """The loss, its gradient and the residuals, sample by sample and output by output."""
+    loss, residuals = 0.0, np.zeros(labels.shape)
+    gradient = CosineModel(*(np.zeros(part.shape) for part in model))
+    for i, x in enumerate(X):
+        phases = [float(np.dot(omega, x)) for omega in model.frequencies]
+        for k, label in enumerate(labels[i]):
+            score = model.intercepts[k]
+            for m, phase in enumerate(phases):
+                score += model.cosines[m, k] * np.cos(phase) + model.sines[m, k] * np.sin(phase)
+            if kind == "hinge":
+                slack = max(0.0, 1 - label * score)
+                residuals[i, k] = 2 * label * slack
+            else:
+                slack = label - score
+                residuals[i, k] = 2 * slack
+            loss += weights[i] * slack**2
+            pull = -weights[i] * residuals[i, k]
+            gradient.intercepts[k] += pull
+            for m, phase in enumerate(phases):
+                gradient.cosines[m, k] += pull * np.cos(phase)
+                gradient.sines[m, k] += pull * np.sin(phase)
+                slope = model.sines[m, k] * np.cos(phase) - model.cosines[m, k] * np.sin(phase)
+                gradient.frequencies[m] += pull * slope * x
+    return loss, gradient, residuals
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(("dtype", "atol"), [(np.float64, 1e-12), (np.float32, 1e-5)])
+@pytest.mark.parametrize("kind", ["hinge", "square"])
+def test_the_gradient_is_that_of_the_plain_twin(kind, dtype, atol, container, rng):
+    losses = {"hinge": hinge_losses, "square": square_losses}[kind]
+    X, labels, weights = sample(rng, losses)
+    model = random_model(rng)
+    found = model_gradient(model, container(X.astype(dtype)), labels, losses, weights)
+    expected = plain_gradient(model, X, labels, kind, weights)
+    assert found[0] == pytest.approx(expected[0], abs=atol)
+    np.testing.assert_allclose(found[1].packed(), expected[1].packed(), rtol=0, atol=atol)
+    np.testing.assert_allclose(found[2], expected[2], rtol=0, atol=10 * atol)
+
+
 @pytest.mark.parametrize("losses", [hinge_losses, square_losses])
 def test_residuals_are_negative_derivatives(losses, rng):
     scores, labels = rng.standard_normal((2, 30, 1))
@@ -141,3 +182,28 @@ def test_residual_losses_are_the_double_sum(rng):
         aligned = sum(r @ cosines @ r for r in residuals.T)
         largest = sum(np.abs(r).sum() ** 2 for r in residuals.T)
         assert loss == pytest.approx(0.5 - 0.5 * aligned / largest, abs=1e-6)
+
+
+@pytest.mark.parametrize(("dtype", "atol"), [(np.float64, 1e-12), (np.float32, 1e-6)])
+def test_residual_losses_are_those_of_the_plain_twin(dtype, atol, rng):
+    """The formula, sum by sum, in the precision that the samples have."""
+    X = rng.standard_normal((25, 3)).astype(dtype)
+    residuals = rng.standard_normal((25, 3)) * [1.0, 0.1, 0.0]
+    pool = FrequencyPool(RBF(0.5), 30, 3, seed=2)
+    largest = sum(sum(abs(r) for r in column) ** 2 for column in residuals.T)
+    for loss, omega in zip(residual_losses(X, residuals, pool), pool[:], strict=True):
+        aligned = 0.0
+        for column in residuals.T:
+            wave = sum(
+                r * np.exp(1j * np.dot(omega.astype(float), x.astype(float)))
+                for r, x in zip(column, X, strict=True)
+            )
+            aligned += abs(wave) ** 2
+        assert loss == pytest.approx(0.5 - aligned / (2 * largest), abs=atol)
+        assert 0 <= loss <= 0.5
+
+
+def test_where_nothing_is_left_all_candidates_are_alike(rng):
+    pool = FrequencyPool(RBF(0.5), 30, 3, seed=2)
+    found = residual_losses(rng.standard_normal((25, 3)), np.zeros((25, 2)), pool)
+    np.testing.assert_array_equal(found, 0.5)
