@@ -92,3 +92,10 @@ def test_scalers_fitted_elsewhere_are_not(rng):
     constant = sample_summary(np.ones((5, 2)) / 3)
     assert not constant.is_standardised
     assert not constant.is_range_scaled
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_squares_of_single_precision_do_not_overflow(container, rng):
+    X = (1e30 * rng.standard_normal((50, 3))).astype(np.float32)
+    found = sample_summary(container(X)).squares
+    np.testing.assert_allclose(found, np.square(X.astype(np.float64)).sum(axis=0))

@@ -99,7 +99,9 @@ def sample_summary(X: Samples, *, is_weighted: bool = False) -> SampleSummary:
 
 
 def _block_summary(X: Samples, is_weighted: bool) -> SampleSummary:
-    squares = X.multiply(X) if sparse.issparse(X) else np.square(X)
+    squares = (
+        X.astype(np.float64).power(2) if sparse.issparse(X) else np.square(X, dtype=np.float64)
+    )
     fingerprints, counts = np.unique(row_fingerprints(X), return_counts=True)
     return SampleSummary(
         n_samples=X.shape[0],
