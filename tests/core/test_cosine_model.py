@@ -11,6 +11,7 @@ from pacfourier.core.cosine_model import (
     hinge_losses,
     model_gradient,
     moved_model,
+    penalised_gradient,
     square_losses,
 )
 from pacfourier.core.frequencies import FrequencyPool
@@ -152,11 +153,40 @@ def test_moves_recover_a_cosine(rng):
     truth = np.array([1.0, -0.5, 0.3])
     labels = np.cos(X @ truth)[:, np.newaxis]
     weights = np.full(400, 1 / 400)
-    start = CosineModel.constant(3, 1).extended((truth + 0.2)[np.newaxis])
+    start = CosineModel.constant(3, np.zeros(1)).extended((truth + 0.2)[np.newaxis])
     penalties = Penalties(1e-6, 1e-9)
     found = moved_model(start, X, labels, square_losses, weights, penalties, 100)
     np.testing.assert_allclose(found.frequencies[0], truth, atol=0.01)
     assert found.cosines[0, 0] == pytest.approx(1, abs=0.01)
+
+
+def test_the_penalised_gradient_is_that_of_finite_differences(rng):
+    """In double precision, to what central differences leave: step^2 = 1e-10."""
+    X, labels, weights = sample(rng, square_losses)
+    model = random_model(rng)
+
+    def penalised(vector):
+        current = model.unpacked(vector)
+        return penalised_gradient(
+            current, X.astype(np.float64), labels, square_losses, weights, Penalties(0.3, 0.7)
+        )
+
+    vector = model.packed()
+    amplitudes = np.square(model.cosines).sum() + np.square(model.sines).sum()
+    expected = plain_loss(model, X, labels, square_losses, weights)
+    expected += 0.15 * amplitudes + 0.35 * np.square(model.frequencies).sum()
+    loss, gradient = penalised(vector)
+    assert loss == pytest.approx(expected)
+    for slope, shift in zip(gradient.packed(), 1e-5 * np.eye(len(vector)), strict=True):
+        ends = [penalised(vector + shift)[0], penalised(vector - shift)[0]]
+        assert slope == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=1e-7)
+
+
+def test_steps_end_where_the_penalised_loss_is_flat(rng):
+    X, labels, weights = sample(rng, hinge_losses)
+    parts = (X.astype(np.float64), labels, hinge_losses, weights, Penalties(0.1, 0.05))
+    found = moved_model(random_model(rng), *parts, 1000)
+    assert np.abs(penalised_gradient(found, *parts)[1].packed()).max() < 1e-3
 
 
 def test_penalties_hold_back(rng):

@@ -7,7 +7,10 @@ from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 from pacfourier import PBRFF, BoostedRFF
-from pacfourier.estimators.boosted_rff import _round_sizes
+from pacfourier.core.cosine_model import hinge_losses, moved_model, square_losses
+from pacfourier.core.targets import target_of
+from pacfourier.estimators import boosted_rff
+from pacfourier.estimators.boosted_rff import _drawn, _outputs, _round_sizes
 
 
 def score(features, model, X, y):
@@ -110,20 +113,26 @@ def test_no_frequency_looks_at_a_column_that_never_varied(value, container, rng)
 def test_units_may_be_of_any_size(dtype, scale, container, rng):
     X = rng.standard_normal((60, 3))
     y = X[:, 0] > 0
-    model = BoostedRFF(3, n_rounds=1, random_state=0).fit(container((X * scale).astype(dtype)), y)
-    expected = BoostedRFF(3, n_rounds=1, random_state=0).fit(container(X), y)
-    np.testing.assert_allclose(
-        model.transform(container((X * scale).astype(dtype))),
-        expected.transform(container(X)),
-        atol=1e-3,
-    )
+    features = BoostedRFF(3, n_rounds=1, n_steps=10, random_state=0)
+    expected = features.fit_transform(container(X), y)
+    found = features.fit_transform(container((X * scale).astype(dtype)), y)
+    np.testing.assert_allclose(found, expected, atol=1e-3)
+
+
+def test_where_the_origin_lies_does_not_matter(rng):
+    X = rng.standard_normal((60, 3))
+    y = X[:, 0] > 0
+    features = BoostedRFF(3, n_rounds=1, n_steps=10, random_state=0)
+    expected = features.fit(X, y).frequencies_
+    found = features.fit(X + np.array([1e3, -1e5, 0]), y).frequencies_
+    np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
 def test_numbers_may_be_of_any_size(scale, rng):
     X = rng.standard_normal((60, 3))
     found, expected = (
-        BoostedRFF(3, labels="continuous", n_rounds=1, random_state=0).fit(X, each).frequencies_
+        BoostedRFF(3, labels="continuous", n_rounds=1, random_state=0).fit(X, each).transform(X)
         for each in (X[:, 0] * scale, X[:, 0])
     )
     np.testing.assert_allclose(found, expected, atol=1e-5)
@@ -138,12 +147,12 @@ def test_rounds_go_on_where_nothing_is_left_to_explain(rng):
 
 
 def test_the_order_of_small_samples_does_not_matter(rng):
-    """Double precision: what steps make of rounding stays under 1e-5."""
+    """Double precision: what a round makes of rounding stays under 1e-8, single would not."""
     X = rng.standard_normal((100, 4))
     y = X[:, 0] + 0.3 * rng.standard_normal(100) > 0
-    found = BoostedRFF(4, random_state=0).fit(X[::-1], y[::-1]).frequencies_
-    expected = BoostedRFF(4, random_state=0).fit(X, y).frequencies_
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+    features = BoostedRFF(4, n_rounds=1, n_steps=10, random_state=0)
+    found = features.fit(X[::-1], y[::-1]).frequencies_
+    np.testing.assert_allclose(found, features.fit(X, y).frequencies_, atol=1e-8)
 
 
 @pytest.mark.parametrize("kind", ["classes", "numbers", "sparse"])
@@ -179,6 +188,86 @@ def test_verbose_writes_a_line_a_round(rng, capsys):
     assert losses[0] < 1
     BoostedRFF(5, random_state=0).fit(X, X[:, 0] > 0)
     assert capsys.readouterr().err == ""
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """What each round draws from, and the penalties under which its frequencies move."""
+    draws, penalties = [], []
+
+    def drawn(X, residuals, pool, size):
+        draws.append((residuals, pool))
+        return _drawn(X, residuals, pool, size)
+
+    def moved(*arguments):
+        penalties.append(arguments[5])
+        return moved_model(*arguments)
+
+    monkeypatch.setattr(boosted_rff, "_drawn", drawn)
+    monkeypatch.setattr(boosted_rff, "moved_model", moved)
+    return draws, penalties
+
+
+def test_every_round_draws_new_candidates_by_new_residuals(watched, rng):
+    X = rng.standard_normal((80, 3))
+    BoostedRFF(4, n_rounds=2, random_state=0).fit(X, X[:, 0] > 0)
+    (first, candidates), (second, others) = watched[0]
+    assert np.abs(second).sum() < 0.5 * np.abs(first).sum()
+    assert (candidates[:] == others[:]).mean() < 0.01
+
+
+def test_draws_are_balanced_between_classes(watched, rng):
+    """The intercept is free: what is too low and what is too high weigh the same.
+
+    Exactly so before the first step, nearly so where the steps have not ended.
+    """
+    X = rng.standard_normal((400, 3))
+    y = np.select([X[:, 0] > 1.3, X[:, 1] > 1], [2, 1], 0)
+    assert 0.05 < (y == 2).mean() < 0.15
+    BoostedRFF(4, random_state=0).fit(X, y)
+    for number, (residuals, _) in enumerate(watched[0]):
+        shares = np.maximum(residuals, 0).sum(axis=0) / np.abs(residuals).sum(axis=0)
+        np.testing.assert_allclose(shares, 0.5, atol=1e-12 if number == 0 else 0.1)
+
+
+def test_the_price_of_the_prior_is_shared_by_the_sample(watched, rng):
+    """A quarter of the mean squared distance, which is twice the number of columns that vary."""
+    X = rng.standard_normal((80, 3)) * [1, 100, 0]
+    features = BoostedRFF(1, ridge=0.3, random_state=0)
+    features.fit(X, X[:, 0] > 0)
+    features.fit(X, X[:, 0] > 0, sample_weight=np.full(80, 2.5))
+    assert [tuple(each) for each in watched[1]] == [(0.3, 0.25 * 4 / 80), (0.3, 0.25 * 4 / 200)]
+
+
+def test_labels_become_signs_and_numbers_of_deviation_one():
+    def outputs(y, copies=None):
+        y = np.asarray(y)
+        return _outputs(y, target_of(y), np.ones(len(y)) if copies is None else copies)
+
+    signs, losses = outputs(["b", "a", "b"])
+    np.testing.assert_array_equal(signs, [[1], [-1], [1]])
+    assert losses is hinge_losses
+    signs, losses = outputs([3, 1, 2])
+    np.testing.assert_array_equal(signs, [[-1, -1, 1], [1, -1, -1], [-1, 1, -1]])
+    assert losses is hinge_losses
+    signs, losses = outputs([[0, 1], [1, 1]])
+    np.testing.assert_array_equal(signs, [[-1, 1], [1, 1]])
+    assert losses is hinge_losses
+    values, losses = outputs([[0.5, 7.0], [2.5, 7.0], [2.5, 7.0]], np.array([2.0, 1.0, 1.0]))
+    np.testing.assert_allclose(values, [[-1, 0], [1, 0], [1, 0]])
+    assert losses is square_losses
+
+
+def test_a_round_may_take_more_frequencies_than_there_are_candidates_by_default(rng):
+    X = rng.standard_normal((20, 2))
+    model = BoostedRFF(1300, n_rounds=1, n_steps=1, random_state=0).fit(X, X[:, 0] > 0)
+    assert len(np.unique(model.frequencies_, axis=0)) == 1300
+
+
+def test_small_work_is_done_in_double_precision():
+    features = BoostedRFF(10)
+    assert features._dtype((1000, 100)) is np.float64
+    assert features._dtype((10000, 1000)) is np.float32
 
 
 def test_rounds_share_the_frequencies():

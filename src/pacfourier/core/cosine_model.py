@@ -35,10 +35,10 @@ class CosineModel(NamedTuple):
     intercepts: FloatArray
 
     @classmethod
-    def constant(cls, n_features: int, n_outputs: int) -> Self:
+    def constant(cls, n_features: int, intercepts: FloatArray) -> Self:
         """Return the model without frequencies."""
-        empty = np.zeros((0, n_outputs))
-        return cls(np.zeros((0, n_features)), empty, empty, np.zeros(n_outputs))
+        empty = np.zeros((0, len(intercepts)))
+        return cls(np.zeros((0, n_features)), empty, empty, intercepts)
 
     def extended(self, frequencies: FloatArray) -> Self:
         """Return the same function, with more frequencies of amplitude zero."""
@@ -141,6 +141,27 @@ def _partial_gradient(
     return loss, gradient
 
 
+def penalised_gradient(
+    model: CosineModel,
+    X: Samples,
+    labels: FloatArray,
+    losses: Losses,
+    sample_weight: FloatArray,
+    penalties: Penalties,
+) -> tuple[float, CosineModel]:
+    r"""Return the loss and its gradient with the penalties added.
+
+    .. math:: \frac{ridge}2 \sum_m (\|a_m\|^2 + \|b_m\|^2)
+              + \frac{prior}2 \sum_m \|\omega_m\|^2
+    """
+    loss, gradient, _ = model_gradient(model, X, labels, losses, sample_weight)
+    factors = (penalties.prior, penalties.ridge, penalties.ridge)
+    for factor, part, slope in zip(factors, model[:3], gradient[:3], strict=True):
+        loss += factor / 2 * float(np.vdot(part, part))
+        slope += factor * part
+    return loss, gradient
+
+
 def moved_model(
     model: CosineModel,
     X: Samples,
@@ -153,14 +174,9 @@ def moved_model(
     """Return the model after some steps of L-BFGS on the penalised loss, in all parameters."""
 
     def objective(vector: FloatArray) -> tuple[float, FloatArray]:
-        current = model.unpacked(vector)
-        loss, gradient, _ = model_gradient(current, X, labels, losses, sample_weight)
-        ridge, prior = penalties
-        loss += ridge / 2 * sum(float(np.vdot(part, part)) for part in current[1:3])
-        loss += prior / 2 * float(np.vdot(current.frequencies, current.frequencies))
-        gradient.cosines[:] += ridge * current.cosines
-        gradient.sines[:] += ridge * current.sines
-        gradient.frequencies[:] += prior * current.frequencies
+        loss, gradient = penalised_gradient(
+            model.unpacked(vector), X, labels, losses, sample_weight, penalties
+        )
         return loss, gradient.packed()
 
     with single_threaded_blas():
