@@ -208,15 +208,19 @@ def _scaled_columns(X, copies):
         return (X @ sparse.diags_array(1 / scales)).tocsr(), scales
     # A shift turns every cosine and sine pair, which its amplitudes undo: it saves digits, and
     # a frequency can move without turning them.
-    return (X - means) / scales, scales
+    scaled = X - means
+    scaled /= scales
+    return scaled, scales
 
 
 def _column_moments(X, copies):
     """Return the means and variances of the columns, in double precision."""
     if sparse.issparse(X):
         return mean_variance_axis(X.astype(np.float64), axis=0, weights=copies)
-    means = np.average(X, axis=0, weights=copies)
-    return means, np.average(np.square(X - means), axis=0, weights=copies)
+    # One array of the size of X at a time.
+    means = np.einsum("i,ij->j", copies, X) / copies.sum()
+    centred = X - means
+    return means, np.einsum("i,ij,ij->j", copies, centred, centred) / copies.sum()
 
 
 def _drawn(X, residuals, pool, size):
