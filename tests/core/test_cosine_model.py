@@ -182,6 +182,20 @@ def test_the_penalised_gradient_is_that_of_finite_differences(rng):
         assert slope == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=1e-7)
 
 
+def test_one_step_goes_down_the_gradient(rng):
+    """The first direction of L-BFGS; a second step would turn."""
+    X, labels, weights = sample(rng, square_losses)
+    model = random_model(rng)
+    parts = (X.astype(np.float64), labels, square_losses, weights, Penalties(0.1, 0.05))
+    gradient = penalised_gradient(model, *parts)[1].packed()
+    cosines = []
+    for n_steps in (1, 2):
+        step = moved_model(model, *parts, n_steps).packed() - model.packed()
+        cosines.append(-step @ gradient / np.linalg.norm(step) / np.linalg.norm(gradient))
+    assert cosines[0] == pytest.approx(1)
+    assert cosines[1] < 0.999
+
+
 def test_steps_end_where_the_penalised_loss_is_flat(rng):
     X, labels, weights = sample(rng, hinge_losses)
     parts = (X.astype(np.float64), labels, hinge_losses, weights, Penalties(0.1, 0.05))

@@ -278,6 +278,16 @@ def test_the_pilot_brings_the_acceptance_to_its_target(target, rng):
     assert schedule.steps[-1] < 0.1
 
 
+def test_a_run_moves_particles_between_bandwidths(target):
+    """One rung that hardly tilts the prior: 0.48 of 200 have another bandwidth, if any asked."""
+    mild = GibbsTarget(target.loss, 0.01, SCALES, WEIGHTS)
+    schedule = Schedule(np.ones(1), np.array([0.3]))
+    start = mild.draw(200, 2, np.random.default_rng(3))
+    run = gibbs_run(mild, schedule, 200, 2, 1, np.random.default_rng(3))
+    assert np.mean(run.particles.components != start.components) == pytest.approx(0.48, abs=0.15)
+    assert (run.particles.normals != start.normals).any()
+
+
 def test_a_run_reports_each_temperature(target, rng):
     lines = []
     schedule = Schedule(np.array([0.5, 1.0]), np.array([0.3, 0.3]))
