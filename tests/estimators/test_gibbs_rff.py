@@ -201,6 +201,18 @@ def test_a_few_of_the_particles_are_certified_as_they_are_deployed(sample):
     assert deployed.empirical_loss == pytest.approx(direct, abs=1e-9)
 
 
+def test_another_number_of_the_same_particles_is_kept(sample):
+    X, y = sample
+    settings = {"n_particles": 12, "n_steps": 3, "random_state": 0}
+    few = GibbsRFF(5, **settings).fit(X, y)
+    resampled = GibbsRFF(12, **settings).fit(X, y).resample(n_frequencies=5)
+    np.testing.assert_array_equal(resampled.frequencies_, few.frequencies_)
+    assert resampled.certificate().value == few.certificate().value
+    assert resampled.transform(X).shape == (len(X), 10)
+    with pytest.raises(ValueError, match="at most the 12 particles of this fit, got 13"):
+        few.resample(n_frequencies=13)
+
+
 def test_the_run_follows_the_pilot_and_never_itself(sample):
     """Schedule from one stream, particles from another: the run can be repeated from outside."""
     model = small(sample)

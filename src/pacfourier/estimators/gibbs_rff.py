@@ -1,5 +1,7 @@
 """Fourier features drawn from the continuous Gibbs posterior."""
 
+import copy
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -95,6 +97,8 @@ class GibbsRFF(FourierMap):
         The tau of the posterior, beta sqrt(n).
     log_evidence_ : float
         Estimate of ln Z, Z the prior mean of exp(-tau L); the estimate of Z is unbiased.
+    keep_offset_ : float
+        The random number by which particles are kept.
     log_prior_ : array of shape (n_particles,)
         Logarithms of what each particle stands for in the prior; for the certificate.
     schedule_ : Schedule
@@ -181,11 +185,35 @@ class GibbsRFF(FourierMap):
         )
         self.pool_ = target.frequencies(run.particles)
         self.posterior_ = np.exp(run.log_weights)
-        self._keep(np.random.default_rng([seed, KEEP_STREAM]).random())
+        self.keep_offset_ = np.random.default_rng([seed, KEEP_STREAM]).random()
+        self._keep(self.keep_offset_)
         self.sums_ = alignment_sums(X, y, self.target_, self.pool_, precision="double")
         self.losses_ = self.sums_.losses(self.target_.agreement(self.sums_.totals))
         self.summary_ = sample_summary(X)
         return self
+
+    def resample(self, *, n_frequencies):
+        """Return a new estimator that keeps another number of the same particles.
+
+        Parameters
+        ----------
+        n_frequencies : int
+            At most the number of particles.
+
+        Returns
+        -------
+        resampled : GibbsRFF
+        """
+        check_is_fitted(self)
+        resampled = copy.copy(self).set_params(n_frequencies=n_frequencies)
+        check_count("n_frequencies", n_frequencies)
+        if n_frequencies > len(self.posterior_):
+            raise ValueError(
+                f"n_frequencies must be at most the {len(self.posterior_)} particles of this fit, "
+                f"got {n_frequencies}."
+            )
+        resampled._keep(self.keep_offset_)
+        return resampled
 
     def certificate(self, epsilon=0.05, *, bound="auto", of="deployed"):
         """Return an upper bound on the alignment loss of the map's kernel.

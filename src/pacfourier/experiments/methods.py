@@ -18,6 +18,7 @@ from pacfourier import (
     PBRFF,
     RFF,
     BoostedRFF,
+    GibbsRFF,
     PBLandmarks,
     RBFLandmarks,
     alignment_losses,
@@ -29,6 +30,7 @@ from pacfourier.experiments.plan import (
     GAMMAS,
     N_CANDIDATES,
     RHOS,
+    SMALL_WIDTHS,
     TABLE_PERCENTAGE,
     Profile,
 )
@@ -142,6 +144,13 @@ def boosted_features(bench: Bench, profile: Profile, width: float) -> Iterator[C
     yield mapped(bench, {}, model)._replace(certify=dict)
 
 
+def sampled_features(bench: Bench, profile: Profile, width: float) -> Iterator[Candidate]:
+    """Yield draws of the continuous posterior: one default, one run for all widths."""
+    del profile
+    sampler = GibbsRFF(max(SMALL_WIDTHS), random_state=bench.seed("GibbsRFF"))
+    yield mapped(bench, {}, bench.fitted(sampler).resample(n_frequencies=int(width)))
+
+
 def nystroem_features(
     bench: Bench, profile: Profile, width: float, *, basis: str
 ) -> Iterator[Candidate]:
@@ -243,6 +252,7 @@ METHODS: dict[str, Method] = {
     "PBRFF distinct": Method(FOURIER, partial(learned_features, estimator=PBRFF, draw="distinct")),
     "Nystroem uniform": Method(FOURIER, partial(nystroem_features, basis="uniform")),
     "Nystroem k-means": Method(FOURIER, partial(nystroem_features, basis="kmeans")),
+    "GibbsRFF": Method(("small-d",), sampled_features),
     "BoostedRFF": Method(("small-d",), boosted_features),
     "RBF-C": Method(("landmarks",), partial(rbf_landmarks, landmarks="kmeans"), is_published=True),
     "RBF-R": Method(("landmarks",), partial(rbf_landmarks, landmarks="random"), is_published=True),

@@ -35,7 +35,7 @@ def _block_summary(X: torch.Tensor, is_weighted: bool) -> SampleSummary:
         fingerprints=fingerprints,
         counts=counts,
         sums=host(X.sum(dim=0, dtype=torch.float64)),
-        squares=host(X.square().sum(dim=0, dtype=torch.float64)),
+        squares=host(X.double().square().sum(dim=0)),
         lowest=host(X.amin(dim=0).double()),
         highest=host(X.amax(dim=0).double()),
         is_integral=host((X.round() == X).all(dim=0)),
