@@ -23,6 +23,9 @@ COLOURS = {
     "OKRFF distinct": "#7A5195",
     "PBRFF distinct": "#CC79A7",
     "BoostedRFF": "#C00000",
+    "GibbsRFF": "#E69F00",
+    "GBRFF": "#117733",
+    "GBRFF ensemble": "#88CCAA",
     "Nystroem uniform": "#999999",
     "Nystroem k-means": "#333333",
     "RBF-C": "#0072B2",
@@ -37,7 +40,7 @@ PANEL_WIDTH, PANEL_HEIGHT = 3.7, 2.8
 
 def greedy_figure(summary: Summary, part: str = "test") -> Figure:
     """Return errors against the number of frequencies, beside the published curves (Figure 3)."""
-    figure, panels = _panels(summary.datasets)
+    figure, panels = _panels(summary.datasets("greedy"))
     for dataset, ax in panels.items():
         for method in ("RFF", "OKRFF", "PBRFF"):
             _draw_published(ax, "greedy", dataset, method, part)
@@ -50,7 +53,7 @@ def greedy_figure(summary: Summary, part: str = "test") -> Figure:
 
 def landmarks_figure(summary: Summary) -> Figure:
     """Return test errors against the percentage of landmarks (Figure 2)."""
-    figure, panels = _panels(summary.datasets)
+    figure, panels = _panels(summary.datasets("landmarks"))
     for dataset, ax in panels.items():
         for method in ("RBF-C", "RBF-R", "PB-C", "PB-R"):
             _draw_published(ax, "landmarks", dataset, method, "test")
@@ -62,7 +65,7 @@ def landmarks_figure(summary: Summary) -> Figure:
 
 def methods_figure(summary: Summary, experiment: str) -> Figure:
     """Return test errors of all methods against the number of frequencies, without bands."""
-    figure, panels = _panels(summary.datasets)
+    figure, panels = _panels(summary.datasets(experiment))
     for dataset, ax in panels.items():
         for method in summary.methods(experiment):
             _draw_curve(ax, summary.curve(experiment, dataset, method), method, band=False)
@@ -73,7 +76,7 @@ def methods_figure(summary: Summary, experiment: str) -> Figure:
 
 def certificates_figure(summary: Summary) -> Figure:
     """Return alignment losses and their certificates against the number of frequencies."""
-    figure, panels = _panels(summary.datasets)
+    figure, panels = _panels(summary.datasets("greedy"))
     styles = {"certificate": "-", "test_loss": ":"}
     for dataset, ax in panels.items():
         for method in ("RFF", "OKRFF", "PBRFF"):

@@ -165,14 +165,14 @@ def _small_d_section(summary: Summary, images: dict[str, bytes]) -> str:
 def _width_tables(summary: Summary, experiment: str) -> list[str]:
     return [
         page.details(dataset, _html(width_table(summary, experiment, dataset)))
-        for dataset in summary.datasets
+        for dataset in summary.datasets(experiment)
     ]
 
 
 def _certificates_section(summary: Summary, images: dict[str, bytes]) -> str:
     parts = [
         page.details(dataset, _html(certificate_table(summary, dataset)))
-        for dataset in summary.datasets
+        for dataset in summary.datasets("greedy")
     ]
     return page.section(
         "Certificates beside errors",

@@ -71,8 +71,7 @@ class Summary:
         self.rows = [row for row in rows if row["profile"] == profile]
         if not self.rows:
             raise ValueError(f"profile must have results, got none of {profile!r}.")
-        self.datasets = sorted({r["dataset"] for r in self.rows if r["experiment"] == "svm"})
-        self.toys = sorted({r["dataset"] for r in self.rows if r["experiment"] == "toy"})
+        self.toys = self.datasets("toy")
         self.n_splits = 1 + max(row["split"] for row in self.rows)
 
     def curve(self, experiment: str, dataset: str, method: str, part: str = "test") -> Curve:
@@ -90,6 +89,10 @@ class Summary:
             if row[column] is not None:
                 values[row["width"]].append(row[column])
         return {width: float(np.mean(values[width])) for width in sorted(values)}
+
+    def datasets(self, experiment: str) -> list[str]:
+        """Return the data sets that have results in an experiment."""
+        return sorted({row["dataset"] for row in self.rows if row["experiment"] == experiment})
 
     def methods(self, experiment: str) -> list[str]:
         """Return the methods of an experiment, in the order of the registry."""
