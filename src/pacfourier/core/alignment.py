@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacfourier.core.arrays import ComplexArray, FloatArray, Samples
+from pacfourier.core.arrays import ComplexArray, FloatArray, IntArray, Samples
 from pacfourier.core.frequencies import FrequencyPool
 from pacfourier.core.phases import (
     Precision,
@@ -30,6 +30,11 @@ from pacfourier.core.phases import (
     precision_groups,
     single_rounding,
     turn_blocks,
+)
+from pacfourier.core.structured import (
+    rounded_stages,
+    structured_phase_sizes,
+    structured_sums,
 )
 from pacfourier.core.targets import Coder
 from pacfourier.core.threads import run_blocks
@@ -191,26 +196,43 @@ def wave_sums(
 ) -> tuple[ComplexArray, ComplexArray, FloatArray]:
     """Return the waves, harmonics and rounding of ``AlignmentSums``.
 
-    Threads take blocks of frequencies and walk all rows; memory is a few blocks a thread. Other
-    kinds of arrays register their own.
+    Threads take blocks of frequencies and walk all rows; memory is a few blocks a thread.
+    Structured frequencies are taken by fast transforms where single precision is sufficient:
+    transforms know nothing of the rounding of explicit frequencies, which double precision sees.
+    Other kinds of arrays register their own.
     """
     waves = np.empty((weighted.shape[1], len(frequencies)), dtype=np.complex128)
     harmonics = np.empty(len(frequencies), dtype=np.complex128)
     rounding = np.zeros(len(frequencies))
     magnitudes = largest_magnitudes(X)
+    remaining = np.arange(len(frequencies))
+    # A transform of a sparse row is dense: there explicit frequencies are the better way.
+    if (
+        isinstance(frequencies, FrequencyPool)
+        and frequencies.is_structured
+        and isinstance(X, np.ndarray)
+    ):
+        radii = frequencies.radii()
+        sizes = structured_phase_sizes(radii, magnitudes)
+        groups = dict(precision_groups(sizes, precision))
+        if np.float32 in groups:
+            single = groups[np.float32]
+            rounding[single] = single_rounding(sizes[single], rounded_stages(X.shape[1]))
+            waves[:], harmonics[:] = structured_sums(X, weighted, frequencies.signs, radii)
+            remaining = groups.get(np.float64, remaining[:0])
 
-    def fill(block: slice) -> None:
-        candidates = frequencies[block]
+    def fill(columns: IntArray) -> None:
+        candidates = frequencies[columns]
         sizes = phase_sizes(candidates, magnitudes)
         for dtype, members in precision_groups(sizes, precision):
-            columns = block.start + members
             if dtype == np.float32:
-                rounding[columns] = single_rounding(sizes[members], X.shape[1])
-            waves[:, columns], harmonics[columns] = _block_sums(
+                rounding[columns[members]] = single_rounding(sizes[members], X.shape[1])
+            waves[:, columns[members]], harmonics[columns[members]] = _block_sums(
                 X, weighted, candidates[members], dtype
             )
 
-    run_blocks(fill, frequency_blocks(len(frequencies), X.shape[1]))
+    blocks = frequency_blocks(len(remaining), X.shape[1])
+    run_blocks(fill, [remaining[block] for block in blocks])
     return waves, harmonics, rounding
 
 

@@ -14,16 +14,23 @@ from scipy.stats import qmc
 
 from pacfourier.core.arrays import FloatArray, IntArray
 from pacfourier.core.spectra import Spectrum
+from pacfourier.core.structured import (
+    chi_radii,
+    padded_size,
+    random_signs,
+    structured_directions,
+)
 
 __all__ = ["SAMPLINGS", "FrequencyPool", "Sampling"]
 
-Sampling = Literal["iid", "orthogonal", "sobol"]
-SAMPLINGS = ("iid", "orthogonal", "sobol")
+Sampling = Literal["iid", "orthogonal", "sobol", "structured"]
+SAMPLINGS = ("iid", "orthogonal", "sobol", "structured")
 
 # Rows whose scales, rotation or quasi-random points are drawn together.
 UNIT = 512
-# Streams of random numbers under a pool's seed; unit u of rows has stream FIRST_UNIT + u.
-DRAW_STREAM, SOBOL_STREAM, FIRST_UNIT = 0, 1, 2
+# Streams of random numbers under a pool's seed; unit u of rows has stream FIRST_UNIT + u, block b
+# of structured rows has stream (COUPLING_STREAM, b).
+DRAW_STREAM, COUPLING_STREAM, FIRST_UNIT = 0, 1, 2
 LARGEST_SOBOL_DIMENSION = 21201
 
 
@@ -42,10 +49,20 @@ class FrequencyPool:
         The shape of the pool.
     seed : int
         Between 0 and 2**64 - 1.
-    sampling : {"iid", "orthogonal", "sobol"}
+    sampling : {"iid", "orthogonal", "sobol", "structured"}
         How the Gaussian directions are coupled; each frequency alone has the law of the prior
-        in all three. Orthogonal: groups of at most ``n_features`` rows are orthogonal, with
+        in the first three. Orthogonal: groups of at most ``n_features`` rows are orthogonal, with
         independent lengths (Yu et al., 2016). Sobol: a scrambled quasi-random sequence.
+        Structured: products of signs and Walsh-Hadamard transforms, for wide dense data: the
+        losses cost O(log n_features) a pair in place of O(n_features).
+
+    Notes
+    -----
+    A structured row is cut off from a row of size p, the next power of two and 64 at least, whose
+    length is that of a standard normal vector of p coordinates. Exact: mean zero, covariance I,
+    the law of the length and, in a block of p rows, orthogonality, the last two before
+    the cut. Approximate: the direction takes finitely many values and is only nearly uniform,
+    so that the mean cosine is the kernel up to a small bias (``docs/structured.md``).
 
     Examples
     --------
@@ -90,9 +107,32 @@ class FrequencyPool:
             frequencies[members] = scales * self._directions(int(unit), within, rng)
         return frequencies
 
-    def stream(self, index: int) -> np.random.Generator:
+    def stream(self, *index: int) -> np.random.Generator:
         """Return one of the independent random streams that belong to the pool."""
-        return np.random.default_rng([self.seed, index])
+        return np.random.default_rng([self.seed, *index])
+
+    def signs(self, block: int) -> NDArray[np.float32]:
+        """Return the signs of a block of ``padded_size(n_features)`` structured rows."""
+        return random_signs(self.stream(COUPLING_STREAM, block), padded_size(self.n_features))
+
+    @property
+    def is_structured(self) -> bool:
+        """Whether each row is a structured direction times one number.
+
+        A Laplacian spectrum scales every feature apart: there it is not.
+        """
+        if self.sampling != "structured":
+            return False
+        return self.spectrum.scales(self.stream(FIRST_UNIT), 1, self.n_features).shape[1] == 1
+
+    def radii(self) -> FloatArray:
+        """Return the numbers that multiply the structured directions of the rows."""
+        radii = []
+        for unit in range(-(-self.n_frequencies // UNIT)):
+            rng = self.stream(FIRST_UNIT + unit)
+            scales = self.spectrum.scales(rng, UNIT, self.n_features)
+            radii.append(scales * chi_radii(rng, UNIT, self.n_features))
+        return np.concatenate(radii)[: self.n_frequencies, 0]
 
     def _directions(self, unit: int, within: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return rows of a unit's standard normal matrix, coupled as the sampling says."""
@@ -102,10 +142,24 @@ class FrequencyPool:
             rows = np.arange(unit * UNIT, (unit + 1) * UNIT)
             normals = standard_normals(self.seed, rows, self.n_features)
             return orthogonal_normals(normals, rng)[within]
+        if self.sampling == "structured":
+            return self._structured_normals(unit, within, rng)
         return self._sobol_normals(unit)[within]
 
+    def _structured_normals(
+        self, unit: int, within: IntArray, rng: np.random.Generator
+    ) -> FloatArray:
+        normals = chi_radii(rng, UNIT, self.n_features)[within] * np.ones(self.n_features)
+        blocks, positions = np.divmod(unit * UNIT + within, padded_size(self.n_features))
+        for block in np.unique(blocks):
+            members = blocks == block
+            normals[members] *= structured_directions(
+                self.signs(int(block)), positions[members], self.n_features
+            )
+        return normals
+
     def _sobol_normals(self, unit: int) -> FloatArray:
-        engine = qmc.Sobol(self.n_features, scramble=True, rng=self.stream(SOBOL_STREAM))
+        engine = qmc.Sobol(self.n_features, scramble=True, rng=self.stream(COUPLING_STREAM))
         if unit:
             engine.fast_forward(unit * UNIT)
         # The scrambled points live on a grid of 2^-30: its half step keeps ndtri finite.

@@ -69,13 +69,13 @@ def precision_groups(
             yield dtype, np.flatnonzero(members)
 
 
-def single_rounding(sizes: FloatArray, n_features: int) -> FloatArray:
+def single_rounding(sizes: FloatArray, n_steps: int) -> FloatArray:
     """Return how far single precision may move the mean of cos or sin of phases.
 
-    Both factors and their scaling are rounded, then the sum as a random walk of n_features
-    steps; cosines and their sums over a few rows err by less than 3e-6.
+    Both factors and their scaling are rounded, then the sum as a random walk of n_steps
+    (the features of a product); cosines and their sums over a few rows err by less than 3e-6.
     """
-    return 3e-6 + (4 + np.sqrt(n_features)) * 2.0**-24 * sizes
+    return 3e-6 + (4 + np.sqrt(n_steps)) * 2.0**-24 * sizes
 
 
 def turn_blocks(
