@@ -9,7 +9,7 @@ from pacfourier.core import fused
 from pacfourier.core.frequencies import UNIT, FrequencyPool, standard_normals
 from pacfourier.core.spectra import RBF, Laplacian, Matern, multiscale
 
-SAMPLINGS = ["iid", "orthogonal", "sobol"]
+SAMPLINGS = ["iid", "orthogonal", "sobol", "structured"]
 SPECTRA = [RBF(0.5), Laplacian(0.5), Matern(0.5), multiscale()]
 
 

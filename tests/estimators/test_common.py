@@ -31,6 +31,7 @@ def test_scikit_learn_contract(estimator, check):
         pacfourier.OKRFF(20, n_candidates=200, mu=1.5, gamma=0.3, sampling="orthogonal"),
         pacfourier.RFF(20, spectrum="matern", gamma="median", sampling="sobol"),
         pacfourier.BoostedRFF(20, n_rounds=1, n_steps=10),
+        pacfourier.PBRFF(20, n_candidates=200, sampling="structured"),
     ]
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

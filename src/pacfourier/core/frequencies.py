@@ -58,7 +58,7 @@ class FrequencyPool:
 
     Notes
     -----
-    A structured row is cut off from a row of size p, the next power of two and 64 at least, whose
+    A structured row is cut off from a row of size p, the next power of two and 128 at least, whose
     length is that of a standard normal vector of p coordinates. Exact: mean zero, covariance I,
     the law of the length and, in a block of p rows, orthogonality, the last two before
     the cut. Approximate: the direction takes finitely many values and is only nearly uniform,

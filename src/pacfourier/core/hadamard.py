@@ -94,27 +94,6 @@ def pass_of_two(buffer, step):
 
 
 @njit(nogil=True, fastmath=True, cache=True)
-def later_passes(buffer, width):
-    """Do all stages but the first three, in place.
-
-    Sixteen only at the small stride: at larger ones its pieces share sets of the L1 cache.
-    """
-    step = 8 * width
-    n_stages = 0
-    while step << n_stages < len(buffer):
-        n_stages += 1
-    if n_stages % 3 and n_stages >= 4:
-        pass_of_sixteen(buffer, step)
-        step *= 16
-    while 8 * step <= len(buffer):
-        pass_of_eight(buffer, step)
-        step *= 8
-    while 2 * step <= len(buffer):
-        pass_of_two(buffer, step)
-        step *= 2
-
-
-@njit(nogil=True, fastmath=True, cache=True)
 def apply_product(buffer, signs, width):
     """Replace vectors side by side by ``H D3 H D2 H D1`` times them; entries of H are +1 and -1.
 
@@ -122,12 +101,22 @@ def apply_product(buffer, signs, width):
     ----------
     buffer : flat array of size * width numbers
     signs : array of shape (3, size)
-        The diagonals of D1, D2, D3; size is a power of two, 64 at least.
+        The diagonals of D1, D2, D3; size is a power of two, 128 at least.
     width : int
     """
     for diagonal in signs:
-        signed_pass(buffer, diagonal, width)
-        later_passes(buffer, width)
+        # The first seven stages stay inside pieces that fit the L1 cache.
+        for k in range(0, len(diagonal), 128):
+            piece = buffer[k * width : (k + 128) * width]
+            signed_pass(piece, diagonal[k : k + 128], width)
+            pass_of_sixteen(piece, 8 * width)
+        step = 128 * width
+        while 8 * step <= len(buffer):
+            pass_of_eight(buffer, step)
+            step *= 8
+        while 2 * step <= len(buffer):
+            pass_of_two(buffer, step)
+            step *= 2
 
 
 @njit(nogil=True, fastmath=True, cache=True)

@@ -49,8 +49,8 @@ class PBLandmarks(LandmarkMap):
         The kernel, by the name of its Fourier transform.
     gamma : float or {"median", "scale", "multiscale"}, default="median"
         Bandwidth, as in ``RFF``.
-    sampling : {"iid", "orthogonal", "sobol"}, default="iid"
-        How the frequencies are drawn together.
+    sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
+        How the frequencies are drawn together; "structured" is not faster here.
     random_state : int, RandomState or None, default=None
 
     Attributes

@@ -31,8 +31,9 @@ class RFF(FourierMap):
         Bandwidth: the RBF kernel is exp(-gamma ||x - x'||^2). "median" is 1 / (2 m^2) for m the
         median distance; "scale" is 1 / (n_features * variance of X); "multiscale" is the equal
         mixture of ten bandwidths from 1e-7 to 1e2.
-    sampling : {"iid", "orthogonal", "sobol"}, default="iid"
-        How the frequencies are drawn together.
+    sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
+        How the frequencies are drawn together. The estimate of "structured" is unbiased but for
+        what measurements do not see; its transform is not faster, the fit of ``PBRFF`` is.
     random_state : int, RandomState or None, default=None
 
     Attributes
