@@ -207,11 +207,8 @@ def wave_sums(
     magnitudes = largest_magnitudes(X)
     remaining = np.arange(len(frequencies))
     # A transform of a sparse row is dense: there explicit frequencies are the better way.
-    if (
-        isinstance(frequencies, FrequencyPool)
-        and frequencies.is_structured
-        and isinstance(X, np.ndarray)
-    ):
+    has_transforms = isinstance(X, np.ndarray)
+    if has_transforms and isinstance(frequencies, FrequencyPool) and frequencies.is_structured:
         radii = frequencies.radii()
         sizes = structured_phase_sizes(radii, magnitudes)
         groups = dict(precision_groups(sizes, precision))

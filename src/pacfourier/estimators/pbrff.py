@@ -47,7 +47,7 @@ class PBRFF(LearnedFourierMap):
         variance of X); "median" is 1 / (2 m^2) for m the median distance.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the candidates are drawn together. "structured" is several times faster on wide dense
-        data, from some hundred features on, at the same error (``docs/structured.md``).
+        data, from some hundred features on, at about the same error (``docs/structured.md``).
     labels : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
         What y holds. "auto" reads it off y: integers and strings are classes, numbers with a
         fractional part are continuous, a matrix of zeros and ones holds label sets.
