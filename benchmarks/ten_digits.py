@@ -21,7 +21,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import RidgeClassifier
 
 from pacfourier import PBRFF, RFF, BoostedRFF
-from pacfourier.core.bandwidth import median_gamma
+from pacfourier.core.bandwidth import median_gamma, median_rows
 from pacfourier.datasets import describe
 from pacfourier.datasets.files import contents
 
@@ -106,7 +106,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     parts = ten_digits(options.data, options.rows)
-    median = median_gamma(parts.X[0], np.random.default_rng(options.seed))
+    rows = median_rows(len(parts.X[0]), np.random.default_rng(options.seed))
+    median = median_gamma(parts.X[0][rows])
     gammas = [multiple * median for multiple in GAMMA_MULTIPLES]
     # numba compiles, which is nobody's fit.
     measured_map([PBRFF(5), BoostedRFF(5)], ten_digits(options.data, 600), options.seed)

@@ -1,6 +1,7 @@
 """Learn the Fourier features of a kernel from labels, with a PAC-Bayes certificate."""
 
 from pacfourier import bounds, spectra
+from pacfourier.estimators.batches import fit_batches, parquet_batches
 from pacfourier.estimators.boosted_rff import BoostedRFF
 from pacfourier.estimators.gibbs_rff import GibbsRFF
 from pacfourier.estimators.losses import alignment_losses
@@ -29,8 +30,10 @@ __all__ = [
     "alignment_losses",
     "bounds",
     "divergence_ball_posterior",
+    "fit_batches",
     "gibbs_posterior",
     "kl_ball_posterior",
+    "parquet_batches",
     "spectra",
 ]
 __version__ = "0.1.0.dev0"

@@ -1,6 +1,6 @@
 """The command ``pacfourier``: arguments only."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -47,7 +49,11 @@ def fit(
         if report:
             tabular.check_output(report, ".html")
         options = {"n_frequencies": n_frequencies, "epsilon": epsilon, "seed": seed}
-        model = tabular.fit_table(tabular.read_table(data), target, **options)
+        if tabular.is_large(data):
+            with rows_read(tabular.n_rows_to_read(data)) as advance:
+                model = tabular.fit_file(data, target, advance=advance, **options)
+        else:
+            model = tabular.fit_table(tabular.read_table(data), target, **options)
         html = tabular.fit_report(model).encode() if report else b""
         tabular.save_model(model, out)
         if report:
@@ -133,6 +139,23 @@ def show(facts: list[tuple[str, str]]) -> None:
     for fact in facts:
         table.add_row(*map(Text, fact))
     Console().print(table)
+
+
+class RowsASecond(ProgressColumn):
+    """How fast rows are read."""
+
+    def render(self, task: Task) -> Text:
+        """Return the speed, in words."""
+        return Text(f"{task.finished_speed or task.speed or 0:,.0f} rows a second")
+
+
+@contextmanager
+def rows_read(total: int) -> Iterator[Callable[[int], None]]:
+    """Show how many rows were read, on standard error; yield what counts them."""
+    columns = (BarColumn(), TaskProgressColumn(), RowsASecond(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("", total=total)
+        yield lambda n_rows: progress.advance(task, n_rows)
 
 
 def watch(cells: Iterator[Any], expected: dict[Any, float], done: Collection[Any]) -> None:

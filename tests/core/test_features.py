@@ -3,7 +3,13 @@ import pytest
 from scipy import sparse
 
 from pacfourier.core import fused
-from pacfourier.core.bandwidth import MEDIAN_SAMPLES, median_gamma, scale_gamma
+from pacfourier.core.bandwidth import (
+    MEDIAN_SAMPLES,
+    median_gamma,
+    median_rows,
+    scale_gamma,
+    scale_moments,
+)
 from pacfourier.core.features import ROWS_A_TASK, fourier_features
 from pacfourier.core.phases import frequency_blocks, phase_sizes, precision_groups
 
@@ -60,26 +66,39 @@ def test_precision_follows_the_size_of_the_phases():
         list(precision_groups(sizes, "half"))
 
 
+def gamma_of_scale(X, weights=None):
+    return scale_gamma(scale_moments(X, weights), X.shape[1])
+
+
 def test_scale_gamma_is_scikit_learns(rng):
     X = rng.standard_normal((50, 3)) * 2
-    assert scale_gamma(X) == pytest.approx(1 / (3 * X.var()))
-    assert scale_gamma(sparse.csr_array(X)) == pytest.approx(scale_gamma(X))
-    assert scale_gamma(np.full((4, 2), 0.1)) == 1.0
+    # Nine digits are kept.
+    assert gamma_of_scale(X) == pytest.approx(1 / (3 * X.var()), rel=1e-8)
+    assert gamma_of_scale(sparse.csr_array(X)) == gamma_of_scale(X)
+    assert gamma_of_scale(np.full((4, 2), 0.1)) == 1.0
     weights = rng.integers(1, 4, 50)
-    repeated = np.repeat(X, weights, axis=0)
-    assert scale_gamma(X, weights) == pytest.approx(scale_gamma(repeated))
+    assert gamma_of_scale(X, weights) == gamma_of_scale(np.repeat(X, weights, axis=0))
+
+
+def test_scale_moments_add_up(rng):
+    X, weights = rng.standard_normal((50, 3)), rng.random(50)
+    parts = scale_moments(X[:7], weights[:7]) + scale_moments(X[7:], weights[7:])
+    assert scale_gamma(parts, 3) == gamma_of_scale(X, weights)
 
 
 def test_median_gamma_is_the_median_heuristic(rng):
     X = rng.standard_normal((31, 3))
     distances = [np.linalg.norm(X[i] - X[j]) for i in range(31) for j in range(i)]
     expected = 1 / (2 * np.median(distances) ** 2)
-    assert median_gamma(X, rng) == pytest.approx(expected, rel=1e-9)
-    assert median_gamma(sparse.csr_array(X), rng) == pytest.approx(expected, rel=1e-9)
-    assert median_gamma(np.full((4, 2), 0.1), rng) == 1.0
-    assert median_gamma(X + 1e6, rng) == pytest.approx(expected, rel=1e-6)
+    assert median_gamma(X) == pytest.approx(expected, rel=1e-9)
+    assert median_gamma(sparse.csr_array(X)) == pytest.approx(expected, rel=1e-9)
+    assert median_gamma(np.full((4, 2), 0.1)) == 1.0
+    assert median_gamma(X + 1e6) == pytest.approx(expected, rel=1e-6)
 
 
 def test_median_gamma_takes_a_sample_of_large_data(rng):
+    rows = median_rows(3 * MEDIAN_SAMPLES, rng)
+    assert len(np.unique(rows)) == MEDIAN_SAMPLES
     X = rng.standard_normal((3 * MEDIAN_SAMPLES, 3))
-    assert median_gamma(X, rng) == pytest.approx(1 / (2 * 2.1**2), rel=0.2)
+    assert median_gamma(X[rows]) == pytest.approx(1 / (2 * 2.1**2), rel=0.2)
+    np.testing.assert_array_equal(median_rows(5, rng), np.arange(5))

@@ -4,7 +4,13 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from pacfourier.core.alignment import alignment_sums, class_balanced_losses
-from pacfourier.core.gradients import GRADIENT_BLOCK, alignment_objective, gradient_blocks
+from pacfourier.core.gradients import (
+    GRADIENT_BLOCK,
+    alignment_gradients,
+    alignment_objective,
+    alignment_tilts,
+    gradient_blocks,
+)
 from pacfourier.core.phases import ROW_BLOCK
 from pacfourier.core.targets import target_of
 
@@ -112,3 +118,18 @@ def test_blocks_cover_every_frequency_once(n_frequencies, work):
     blocks = list(gradient_blocks(n_frequencies, work))
     covered = np.concatenate([np.arange(n_frequencies)[block] for block in blocks])
     np.testing.assert_array_equal(covered, np.arange(n_frequencies))
+
+
+@pytest.mark.parametrize("balance", [False, True])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_gradients_of_parts_add_up(container, balance, rng):
+    X, y = rng.standard_normal((60, 4)), np.minimum(rng.geometric(0.6, 60), 3)
+    target, frequencies = target_of(y), rng.standard_normal((20, 4))
+    whole = alignment_objective(X, y, target, balance=balance, precision="double")(frequencies)
+    options = {"target": target, "frequencies": frequencies, "precision": "double"}
+    parts = [(container(X[part]), y[part]) for part in (slice(7), slice(7, 60))]
+    first, second = (alignment_sums(*part, **options) for part in parts)
+    losses, tilts = alignment_tilts(first.merge(second), target, balance=balance)
+    gradients = sum(alignment_gradients(*part, tilts=tilts, **options) for part in parts)
+    np.testing.assert_allclose(losses, whole[0], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(gradients, whole[1], rtol=0, atol=1e-12)

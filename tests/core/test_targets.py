@@ -1,7 +1,15 @@
+import re
+
 import numpy as np
 import pytest
 
-from pacfourier.core.targets import ClassTarget, ContinuousTarget, LabelSetTarget, target_of
+from pacfourier.core.targets import (
+    ClassTarget,
+    ContinuousTarget,
+    LabelSetTarget,
+    label_witnesses,
+    target_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -96,3 +104,30 @@ def test_recoder_translates_the_codes_of_another_target(rng):
 def test_labels_that_do_not_fit_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("labels", ["auto", "multiclass", "continuous"])
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([3, 1, 2, 1, 3, 2]),
+        np.array(["a", "b", "a", "b", "c", "a"]),
+        np.array([3.0, 1.0, 2.0, 9.0, 0.5, 4.0]),
+        np.array([[0, 1], [1, 0], [1, 1], [0, 0], [1, 0], [0, 1]]),
+        np.array([[0.0, 4.0], [1.0, 0.0], [1.0, 1.0], [0.5, 2.0], [1.0, 0.0], [0.0, 1.0]]),
+        np.array([[0, 4], [1, 0], [1, 1], [0, 2], [1, 0], [0, 1]]),
+    ],
+)
+def test_witnesses_of_parts_have_the_target_of_the_whole(y, labels):
+    parts = [label_witnesses(part, labels) for part in (y[:1], y[1:3], y[3:])]
+    witnesses = label_witnesses(np.concatenate(parts), labels)
+    try:
+        expected = target_of(y, labels)
+    except ValueError as error:
+        with pytest.raises(ValueError, match=re.escape(str(error))):
+            target_of(witnesses, labels)
+        return
+    found = target_of(witnesses, labels)
+    assert type(found) is type(expected)
+    for name, value in vars(expected).items():
+        np.testing.assert_array_equal(getattr(found, name), value)

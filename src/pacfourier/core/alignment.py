@@ -99,6 +99,11 @@ class AlignmentSums:
         """Kish's number of samples (sum w)^2 / sum w^2: n when nothing is weighted."""
         return self.weight**2 / self.squared_weight
 
+    @property
+    def is_weighted(self) -> bool:
+        """Whether some samples weigh more than others."""
+        return self.effective_samples < (1 - 1e-9) * self.n_samples
+
     def losses(self, agreement: FloatArray) -> FloatArray:
         r"""Return the alignment loss of every frequency, given the agreement matrix A.
 
@@ -110,8 +115,12 @@ class AlignmentSums:
             for part in (self.waves.real, self.waves.imag)
         )
         self_pairs = np.vdot(agreement, self.gram)
-        pairs = self.weight**2 - self.squared_weight
-        return 0.5 - 0.5 * (aligned - self_pairs) / pairs
+        return 0.5 - 0.5 * (aligned - self_pairs) / self.pairs
+
+    @property
+    def pairs(self) -> float:
+        """The sum over i != j of w_i w_j."""
+        return self.weight**2 - self.squared_weight
 
     def second_moments(self) -> FloatArray:
         r"""Return the mean over pairs of (loss - 1/2)^2, where agreements are +1 or -1.
@@ -140,15 +149,19 @@ def class_balanced_losses(sums: AlignmentSums) -> FloatArray:
     if int((sums.totals > 0).sum()) < 2:
         return sums.losses(2 * np.eye(len(sums.totals)) - 1.0)
     scale, agreement = class_balance(sums.totals)
+    return class_balanced_sums(sums, scale).losses(agreement)
+
+
+def class_balanced_sums(sums: AlignmentSums, scale: FloatArray) -> AlignmentSums:
+    """Return the sums of samples that weigh as many times more as the factor of their class."""
     gram = sums.gram * np.outer(scale, scale)
-    balanced = replace(
+    return replace(
         sums,
         waves=sums.waves * scale[:, np.newaxis],
         gram=gram,
         totals=sums.totals * scale,
         squared_weight=float(np.trace(gram)),
     )
-    return balanced.losses(agreement)
 
 
 def class_balance(totals: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -207,8 +220,11 @@ def wave_sums(
     magnitudes = largest_magnitudes(X)
     remaining = np.arange(len(frequencies))
     # A transform of a sparse row is dense: there explicit frequencies are the better way.
-    has_transforms = isinstance(X, np.ndarray)
-    if has_transforms and isinstance(frequencies, FrequencyPool) and frequencies.is_structured:
+    if (
+        isinstance(frequencies, FrequencyPool)
+        and frequencies.is_structured
+        and isinstance(X, np.ndarray)
+    ):
         radii = frequencies.radii()
         sizes = structured_phase_sizes(radii, magnitudes)
         groups = dict(precision_groups(sizes, precision))

@@ -5,7 +5,8 @@ With the waves :math:`S = \sum_j w_j u_j e^{i \omega \cdot x_j}` and :math:`T = 
 .. math:: \nabla \hat L(\omega) = -\frac{1}{(\sum w)^2 - \sum w^2} \sum_j x_j\,
           w_j u_j^\top \left(\Im T \cos(\omega \cdot x_j) - \Re T \sin(\omega \cdot x_j)\right) ,
 
-two products with the data, O(n d) a frequency, whatever the labels.
+two products with the data, O(n d) a frequency, whatever the labels. Data in blocks take two
+reductions: sums give losses and T, then gradients given T are sums.
 """
 
 from collections.abc import Iterator
@@ -17,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacfourier.core.alignment import class_balance
-from pacfourier.core.arrays import FloatArray, Samples, is_tensor, matching
+from pacfourier.core.alignment import AlignmentSums, class_balance, class_balanced_sums
+from pacfourier.core.arrays import ComplexArray, FloatArray, Samples, is_tensor, matching
 from pacfourier.core.phases import (
     ROW_BLOCK,
     Precision,
@@ -27,10 +28,10 @@ from pacfourier.core.phases import (
     precision_groups,
     turn_blocks,
 )
-from pacfourier.core.targets import Target
+from pacfourier.core.targets import Coder, Target
 from pacfourier.core.threads import run_blocks
 
-__all__ = ["AlignmentObjective", "alignment_objective"]
+__all__ = ["AlignmentObjective", "alignment_gradients", "alignment_objective", "alignment_tilts"]
 
 # Few frequencies move together, and their phases are kept for all rows: blocks are small, so
 # that two threads have work and memory stays under 2 * 64 numbers a sample.
@@ -164,3 +165,53 @@ def alignment_objective(
         largest_magnitudes(X),
         precision,
     )
+
+
+def alignment_tilts(
+    sums: AlignmentSums, target: Target, *, balance: bool = False
+) -> tuple[FloatArray, ComplexArray]:
+    """Return the losses, and what ``alignment_gradients`` takes: T over the sum of pairs."""
+    if not balance:
+        agreement = target.agreement(sums.totals)
+        return sums.losses(agreement), agreement @ sums.waves / sums.pairs
+    scale, agreement = class_balance(sums.totals)
+    balanced = class_balanced_sums(sums, scale)
+    tilts = scale[:, np.newaxis] * (agreement @ balanced.waves) / balanced.pairs
+    return balanced.losses(agreement), tilts
+
+
+def alignment_gradients(
+    X: Samples,
+    y: NDArray[Any],
+    target: Coder,
+    frequencies: FloatArray,
+    tilts: ComplexArray,
+    *,
+    precision: Precision = "single",
+) -> FloatArray:
+    """Return what a part of the data adds to the gradients, given the tilts of all."""
+    from pacfourier.core import fused
+
+    codes = target.encode(y)
+    gradients = np.zeros(frequencies.shape)
+    parts = np.stack([tilts.real, tilts.imag])
+
+    def fill(task: tuple[type[np.floating[Any]], NDArray[np.intp]]) -> None:
+        dtype, members = task
+        values, scaled = codes.data.astype(dtype), parts[:, :, members].astype(dtype)
+        for rows, turns in turn_blocks(X, frequencies[members], dtype):
+            indptr = codes.indptr[rows.start : rows.stop + 1]
+            fused.write_slopes(turns, indptr, codes.indices, values, scaled)
+            gradients[members] -= (X[rows].T.astype(dtype, copy=False) @ turns).T
+
+    sizes = phase_sizes(frequencies, largest_magnitudes(X))
+    groups = precision_groups(sizes, precision)
+    run_blocks(
+        fill,
+        [
+            (dtype, members[block])
+            for dtype, members in groups
+            for block in gradient_blocks(len(members), X.shape[0] * X.shape[1])
+        ],
+    )
+    return gradients

@@ -27,6 +27,7 @@ __all__ = [
     "ContinuousTarget",
     "LabelSetTarget",
     "Target",
+    "label_witnesses",
     "target_of",
 ]
 
@@ -217,13 +218,28 @@ def target_of(y: NDArray[Any], labels: Labels = "auto", classes: Any = None) -> 
     raise ValueError(f"labels must be one of {LABELS}, got {labels!r}.")
 
 
+def label_witnesses(y: NDArray[Any], labels: Labels = "auto") -> NDArray[Any]:
+    """Return a few rows that have the same target as all of y.
+
+    Classes are shown by one row each; all else by the extremes of each column, and by a row that
+    is not of whole numbers. Witnesses of the witnesses of parts are witnesses of the whole.
+    """
+    fractions = _fractions(y)
+    are_classes = labels in ("binary", "multiclass") or y.dtype.kind not in "biuf"
+    if y.ndim == 1 and (are_classes or (labels == "auto" and not fractions.any())):
+        return np.unique(y)
+    is_fraction = _as_columns(fractions).any(axis=1)
+    extremes = np.stack([y.min(axis=0), y.max(axis=0)])
+    return np.concatenate([extremes, y[np.flatnonzero(is_fraction)[:1]]])
+
+
 def labels_shown(y: NDArray[Any]) -> Labels:
     """Return the kind of labels that y holds, by scikit-learn's conventions.
 
     Two columns or more of zeros and ones are label sets; numbers with a fractional part are
     continuous; all else are classes.
     """
-    is_fractional = y.dtype.kind == "f" and bool((y != np.round(y)).any())
+    is_fractional = bool(_fractions(y).any())
     if is_fractional or y.ndim == 1:
         return "continuous" if is_fractional else "multiclass"
     if np.isin(y, (0, 1)).all():
@@ -240,6 +256,11 @@ def _class_target(y: NDArray[Any], kind: Labels, classes: Any) -> ClassTarget:
     if kind == "binary" and len(known) > 2:
         raise ValueError(f"y must hold two classes when labels='binary', got {len(known)}.")
     return ClassTarget(known, is_binary=kind == "binary").observe(y)
+
+
+def _fractions(y: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which labels are not whole numbers."""
+    return y != np.round(y) if y.dtype.kind == "f" else np.zeros(y.shape, dtype=bool)
 
 
 def _as_columns(y: NDArray[Any]) -> NDArray[Any]:

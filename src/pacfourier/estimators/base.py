@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pacfourier.core.arrays import is_tensor
 from pacfourier.core.features import fourier_features
 from pacfourier.core.phases import FREQUENCY_BLOCK
+from pacfourier.estimators.samples import is_lazy, lazily_mapped
 
 # Frequencies lighter than this are left out of the kernel: together they weigh under 1e-12.
 NEGLIGIBLE_WEIGHT = 1e-17
@@ -41,14 +42,17 @@ class FourierMap(SparseTransformer):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
 
         Returns
         -------
         features : array of shape (n_samples, 2 * n_frequencies)
-            All cosines, then all sines. Their inner product is the deployed kernel.
+            All cosines, then all sines. Their inner product is the deployed kernel. A lazy Dask
+            array for a Dask collection.
         """
         check_is_fitted(self)
+        if is_lazy(X):
+            return lazily_mapped(self, X, ("frequencies_", "frequency_weights_"))
         X = self._validate(X, reset=False)
         return fourier_features(X, self.frequencies_, self.frequency_weights_)
 

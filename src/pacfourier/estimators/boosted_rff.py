@@ -17,13 +17,10 @@ from pacfourier.core.frequencies import DRAW_STREAM, FrequencyPool
 from pacfourier.core.spectra import RBF, Mixture
 from pacfourier.core.targets import LABELS, ClassTarget, ContinuousTarget, target_of
 from pacfourier.estimators.base import FourierMap, reporter
-from pacfourier.estimators.learned import (
-    SMALL_WORK,
-    dense_labels,
-    positive_weights,
-    warn_of_many_classes,
-)
+from pacfourier.estimators.labels import dense_labels, positive_weights, warn_of_many_classes
+from pacfourier.estimators.learned import SMALL_WORK
 from pacfourier.estimators.parameters import check_count, check_option, check_positive, drawn_seed
+from pacfourier.estimators.samples import Block, Sample
 from pacfourier.pacbayes.draws import draw_frequencies
 from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
 
@@ -134,7 +131,7 @@ class BoostedRFF(FourierMap):
         X, y, copies = positive_weights(X, dense_labels(y), sample_weight)
         copies = np.ones(len(y)) if copies is None else copies
         target = target_of(y, self.labels)
-        warn_of_many_classes(target, y)
+        warn_of_many_classes(target, Sample(Block(X, y)))
         if isinstance(target, ClassTarget):
             self.classes_ = target.classes
         scaled, scales = _scaled_columns(X, copies)

@@ -1,23 +1,30 @@
 """Fourier features drawn from the continuous Gibbs posterior."""
 
 import copy
+import operator
+from functools import partial
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.core.alignment import alignment_sums
-from pacfourier.core.gradients import alignment_objective
+from pacfourier.core.alignment import AlignmentSums, alignment_sums
+from pacfourier.core.gradients import (
+    alignment_gradients,
+    alignment_objective,
+    alignment_tilts,
+)
 from pacfourier.core.particles import GibbsTarget
 from pacfourier.core.phases import PRECISIONS
 from pacfourier.core.smc import gibbs_run, pilot_schedule, systematic_indices
 from pacfourier.core.spectra import gaussian_components
-from pacfourier.core.summary import sample_summary
 from pacfourier.core.targets import LABELS, ClassTarget, target_of
 from pacfourier.estimators.base import FourierMap, reporter
 from pacfourier.estimators.certified import alignment_evidence, certificate_of, deployed_weights
-from pacfourier.estimators.learned import SMALL_WORK, dense_labels, warn_of_many_classes
+from pacfourier.estimators.labels import dense_labels, warn_of_many_classes
+from pacfourier.estimators.learned import SMALL_WORK, Learned, learned_of
 from pacfourier.estimators.parameters import check_count, check_option, check_positive, drawn_seed
 from pacfourier.estimators.priors import prior_source, prior_spectrum
+from pacfourier.estimators.samples import Block, Sample, adopt, read_sample
 from pacfourier.pacbayes.certificate import Assumption
 from pacfourier.pacbayes.evidence import particle_log_prior
 
@@ -160,24 +167,29 @@ class GibbsRFF(FourierMap):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+            The blocks of a collection are kept in the memory of the workers: each move is two
+            passes over them.
+        y : array-like or Dask collection of shape (n_samples,) or (n_samples, n_outputs)
 
         Returns
         -------
         self : object
         """
         self._check_parameters()
-        X, y = self._validate(X, y, reset=True, multi_output=True, ensure_min_samples=2)
-        y = dense_labels(y)
-        self.target_ = target_of(y, self.labels)
-        warn_of_many_classes(self.target_, y)
+        trial = copy.copy(self)
+        sample = read_sample(trial, (X, y), reset=True, persist=True)
+        return adopt(self, trial._learn(sample))
+
+    def _learn(self, sample):
+        self.target_ = target_of(sample.witnesses(self.labels), self.labels)
+        warn_of_many_classes(self.target_, sample)
         if isinstance(self.target_, ClassTarget):
             self.classes_ = self.target_.classes
         seed = drawn_seed(self.random_state)
         self.prior_source_ = prior_source(self)
-        target = self._gibbs_target(X, y, seed)
-        run = self._sample(target, X.shape[1], seed)
+        target = self._gibbs_target(sample, seed)
+        run = self._sample(target, sample.n_features, seed)
         self.inverse_temperature_ = target.inverse_temperature
         self.log_evidence_ = run.log_evidence
         self.log_prior_ = particle_log_prior(
@@ -187,9 +199,9 @@ class GibbsRFF(FourierMap):
         self.posterior_ = np.exp(run.log_weights)
         self.keep_offset_ = np.random.default_rng([seed, KEEP_STREAM]).random()
         self._keep(self.keep_offset_)
-        self.sums_ = alignment_sums(X, y, self.target_, self.pool_, precision="double")
+        learned = partial(learned_of, target=self.target_, pool=self.pool_, precision="double")
+        _, self.sums_, self.summary_ = sample.reduce(learned, Learned.merge)
         self.losses_ = self.sums_.losses(self.target_.agreement(self.sums_.totals))
-        self.summary_ = sample_summary(X)
         return self
 
     def resample(self, *, n_frequencies):
@@ -214,6 +226,14 @@ class GibbsRFF(FourierMap):
             )
         resampled._keep(self.keep_offset_)
         return resampled
+
+    def _block(self, X, y, sample_weight=None, *, reset, fewest):
+        """Validate rows; ``fit`` takes no weights."""
+        del sample_weight
+        X, y = self._validate(
+            X, y, reset=reset, multi_output=True, ensure_min_samples=max(fewest, 1)
+        )
+        return Block(X, dense_labels(y))
 
     def certificate(self, epsilon=0.05, *, bound="auto", of="deployed"):
         """Return an upper bound on the alignment loss of the map's kernel.
@@ -279,21 +299,22 @@ class GibbsRFF(FourierMap):
             self.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
         self.frequencies_ = self.pool_[self.kept_]
 
-    def _gibbs_target(self, X, y, seed):
-        spectrum = prior_spectrum(X, self.spectrum, self.gamma, np.random.default_rng(seed))
-        precision = self.precision
+    def _gibbs_target(self, sample, seed):
+        spectrum = prior_spectrum(sample, self.spectrum, self.gamma, np.random.default_rng(seed))
+        precision, n_samples = self.precision, sample.n_samples
         if precision == "auto":
-            work = X.shape[0] * X.shape[1] * self._n_climbing()
+            work = n_samples * sample.n_features * self._n_climbing()
             precision = "double" if self.n_steps * work <= SMALL_WORK else "single"
-        loss = alignment_objective(
-            X,
-            y,
-            self.target_,
-            balance=bool(self.balance) and isinstance(self.target_, ClassTarget),
-            precision=precision,
-        )
+        options = {
+            "balance": bool(self.balance) and isinstance(self.target_, ClassTarget),
+            "precision": precision,
+        }
+        if isinstance(sample, Sample):
+            loss = alignment_objective(sample.block.X, sample.block.y, self.target_, **options)
+        else:
+            loss = partial(blocked_objective, sample, self.target_, **options)
         scales, weights = gaussian_components(spectrum)
-        return GibbsTarget(loss, self.beta * np.sqrt(X.shape[0]), scales, weights)
+        return GibbsTarget(loss, self.beta * np.sqrt(n_samples), scales, weights)
 
     def _sample(self, target, n_features, seed):
         self.schedule_ = pilot_schedule(
@@ -319,3 +340,19 @@ class GibbsRFF(FourierMap):
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags
+
+
+def blocked_objective(sample, target, frequencies, *, balance, precision):
+    """Return losses and gradients as ``alignment_objective`` does, by two passes over blocks."""
+    options = {"target": target, "frequencies": frequencies, "precision": precision}
+    sums = sample.reduce(partial(_sums, **options), AlignmentSums.merge)
+    losses, tilts = alignment_tilts(sums, target, balance=balance)
+    return losses, sample.reduce(partial(_gradients, tilts=tilts, **options), operator.add)
+
+
+def _sums(block, **options):
+    return alignment_sums(block.X, block.y, **options)
+
+
+def _gradients(block, **options):
+    return alignment_gradients(block.X, block.y, **options)

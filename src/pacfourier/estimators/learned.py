@@ -1,28 +1,45 @@
 """What the maps learned from labels share: one pass, then posteriors for free."""
 
 import copy
-import warnings
 from abc import ABC, abstractmethod
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.core.alignment import alignment_sums, class_balanced_losses
-from pacfourier.core.arrays import host
+from pacfourier.core.alignment import AlignmentSums, alignment_sums, class_balanced_losses
 from pacfourier.core.frequencies import DRAW_STREAM
 from pacfourier.core.phases import PRECISIONS
-from pacfourier.core.summary import sample_summary
-from pacfourier.core.targets import LABELS, ClassTarget, target_of
+from pacfourier.core.summary import SampleSummary, sample_summary
+from pacfourier.core.targets import LABELS, ClassTarget, Target, target_of
 from pacfourier.estimators.base import FourierMap
 from pacfourier.estimators.certified import alignment_evidence, certificate_of, deployed_weights
+from pacfourier.estimators.labels import dense_labels, positive_weights, warn_of_many_classes
 from pacfourier.estimators.parameters import check_count, check_option
 from pacfourier.estimators.priors import prior_pool, prior_source
+from pacfourier.estimators.samples import Block, adopt, read_sample
 from pacfourier.pacbayes.draws import check_draw, draw_frequencies
 
 # Up to this many multiplications double precision takes a blink, and precision="auto" takes it.
 SMALL_WORK = 10**9
+
+
+class Learned(NamedTuple):
+    """What is learned of data: how their labels are coded, their sums, their past."""
+
+    target: Target
+    sums: AlignmentSums
+    summary: SampleSummary
+
+    def merge(self, other):
+        """Return what is learned of both; labels must be coded alike."""
+        sums, summary = self.sums.merge(other.sums), self.summary.merge(other.summary)
+        # Weights may be equal within blocks and differ between them.
+        is_weighted = summary.is_weighted or sums.is_weighted
+        summary = replace(summary, is_weighted=is_weighted)
+        return Learned(self.target.merge(other.target), sums, summary)
 
 
 class LearnedFourierMap(FourierMap, ABC):
@@ -51,8 +68,8 @@ class LearnedFourierMap(FourierMap, ABC):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+        y : array-like or Dask collection of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative importance of each sample; only ratios matter to the losses.
 
@@ -60,7 +77,7 @@ class LearnedFourierMap(FourierMap, ABC):
         -------
         self : object
         """
-        return self._learn(X, y, None, sample_weight, reset=True)
+        return self._learn((X, y, sample_weight), None, reset=True)
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Add data: the result is that of ``fit`` on all data seen so far.
@@ -69,8 +86,8 @@ class LearnedFourierMap(FourierMap, ABC):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+        y : array-like or Dask collection of shape (n_samples,) or (n_samples, n_outputs)
         classes : array-like of shape (n_classes,), default=None
             Every class that may come; read at the first call. None means those of the first
             batch.
@@ -80,7 +97,8 @@ class LearnedFourierMap(FourierMap, ABC):
         -------
         self : object
         """
-        return self._learn(X, y, classes, sample_weight, reset=not hasattr(self, "sums_"))
+        data, is_first = (X, y, sample_weight), not hasattr(self, "sums_")
+        return self._learn(data, classes, reset=is_first)
 
     def merge(self, other):
         """Return a new estimator: the same as if fitted on the data of both.
@@ -103,12 +121,10 @@ class LearnedFourierMap(FourierMap, ABC):
             )
         if type(self.target_) is not type(other.target_):
             raise ValueError("merge needs two estimators with the same kind of labels.")
-        merged = copy.copy(self)
-        merged.target_ = self.target_.merge(other.target_)
-        recoder = self.target_.recoder(other.target_)
-        merged.sums_ = self.sums_.merge(other.sums_.recoded(recoder))
-        merged.summary_ = self.summary_.merge(other.summary_)
-        return merged._choose_frequencies()
+        target = self.target_.merge(other.target_)
+        recoded = other.sums_.recoded(self.target_.recoder(other.target_))
+        learned = self._learned().merge(Learned(target, recoded, other.summary_))
+        return copy.copy(self)._accept(learned)
 
     def resample(self, **parameters):
         """Return a new estimator with another posterior or draw, without a pass over the data.
@@ -185,33 +201,43 @@ class LearnedFourierMap(FourierMap, ABC):
         """Return the effective number of candidates that "ess" asks of the posterior."""
         return min(2 * self.n_frequencies, max(len(self.pool_) / 2, 1))
 
-    def _learn(self, X, y, classes, sample_weight, *, reset):
+    def _learn(self, data, classes, *, reset):
         self._check_parameters()
-        X, y = self._validate(
-            X, y, reset=reset, multi_output=True, ensure_min_samples=2 if reset else 1
-        )
-        y = dense_labels(y)
-        n_given = X.shape[0]
-        X, y, sample_weight = positive_weights(X, y, sample_weight, fewest=2 if reset else 1)
-        is_weighted = X.shape[0] < n_given or (
-            sample_weight is not None and np.ptp(sample_weight) > 0
-        )
+        trial = copy.copy(self)
+        sample = read_sample(trial, data, reset=reset)
         if reset:
-            self.prior_source_ = prior_source(self)
-            target = target_of(y, self.labels, classes)
-            warn_of_many_classes(target, y)
-            pool = prior_pool(X, self, self.n_candidates, sample_weight)
+            trial.prior_source_ = prior_source(self)
+            shown = sample.witnesses(self.labels) if classes is None else np.unique(classes)
+            target = target_of(shown, self.labels, classes)
+            warn_of_many_classes(target, sample)
+            pool = prior_pool(sample, self, self.n_candidates)
         else:
             _check_same_classes(self.target_, classes)
-            target, pool = self.target_.observe(y), self.pool_
-        precision = self.precision
-        if precision == "auto":
-            precision = working_precision(X.shape[0], pool)
-        sums = alignment_sums(X, y, target, pool, sample_weight=sample_weight, precision=precision)
-        summary = sample_summary(X, is_weighted=is_weighted)
-        self.target_, self.pool_ = target, pool
-        self.sums_ = sums if reset else self.sums_.merge(sums)
-        self.summary_ = summary if reset else self.summary_.merge(summary)
+            target, pool = self.target_, self.pool_
+        learned = sample.reduce(
+            partial(learned_of, target=target, pool=pool, precision=self.precision), Learned.merge
+        )
+        if not reset:
+            learned = self._learned().merge(learned)
+        elif learned.sums.n_samples < 2:
+            raise ValueError("X must have 2 samples of positive weight at least, got 1.")
+        trial.pool_ = pool
+        return adopt(self, trial._accept(learned))
+
+    def _block(self, X, y, sample_weight=None, *, reset, fewest):
+        """Validate rows, and leave out those without weight."""
+        X, y = self._validate(
+            X, y, reset=reset, multi_output=True, ensure_min_samples=max(fewest, 1)
+        )
+        rows, y, weights = positive_weights(X, dense_labels(y), sample_weight, fewest)
+        is_weighted = rows.shape[0] < X.shape[0] or (weights is not None and np.ptp(weights) > 0)
+        return Block(rows, y, weights, is_weighted)
+
+    def _learned(self):
+        return Learned(self.target_, self.sums_, self.summary_)
+
+    def _accept(self, learned):
+        self.target_, self.sums_, self.summary_ = learned
         return self._choose_frequencies()
 
     def _choose_frequencies(self):
@@ -236,6 +262,18 @@ class LearnedFourierMap(FourierMap, ABC):
         return tags
 
 
+def learned_of(block, target, pool, precision):
+    """Return what a block of samples teaches of a pool of frequencies."""
+    observed = target.observe(block.y)
+    if precision == "auto":
+        precision = working_precision(block.X.shape[0], pool)
+    sums = alignment_sums(
+        block.X, block.y, target, pool, sample_weight=block.weights, precision=precision
+    )
+    summary = sample_summary(block.X, is_weighted=block.is_weighted)
+    return Learned(observed, sums, summary)
+
+
 def working_precision(n_samples, pool):
     """Return "double" where that costs nothing, else "single"."""
     return "double" if n_samples * len(pool) * pool.n_features <= SMALL_WORK else "single"
@@ -245,44 +283,3 @@ def _check_same_classes(target, classes):
     known = getattr(target, "classes", None)
     if classes is not None and not np.array_equal(np.unique(classes), known):
         raise ValueError(f"classes must be those of the first call, {known}, got {classes!r}.")
-
-
-def dense_labels(y):
-    """Return y as an array, of one axis if it has one column."""
-    if sparse.issparse(y):
-        y = y.toarray()
-    return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
-
-
-def positive_weights(X, y, sample_weight, fewest=2):
-    """Check the weights, and leave out the samples that have none."""
-    if sample_weight is None:
-        return X, y, None
-    weights = check_array(
-        host(sample_weight), ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
-    check_consistent_length(X, weights)
-    if weights.ndim != 1 or (weights < 0).any():
-        raise ValueError("sample_weight must be one non-negative number a sample.")
-    positive = weights > 0
-    if positive.sum() < fewest:
-        raise ValueError(
-            f"sample_weight must be above zero weight for {fewest} samples at least, "
-            f"got {positive.sum()}."
-        )
-    if not 1e-100 < weights[positive].min() <= weights.max() < 1e100:
-        raise ValueError("sample_weight must lie between 1e-100 and 1e100, or be zero.")
-    return X[positive], y[positive], weights[positive]
-
-
-def warn_of_many_classes(target, y):
-    """Warn where integers read as classes look like numbers."""
-    if not isinstance(target, ClassTarget) or y.dtype.kind not in "fiu":
-        return
-    if len(target.classes) > 20 and len(y) < 2 * len(target.classes):
-        warnings.warn(
-            f"y has {len(target.classes)} distinct integers in {len(y)} samples, read as "
-            "classes: pass labels='continuous' if they are numbers.",
-            UserWarning,
-            stacklevel=4,
-        )

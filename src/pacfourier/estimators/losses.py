@@ -7,7 +7,7 @@ from pacfourier.core.alignment import alignment_sums
 from pacfourier.core.arrays import host, is_tensor, matching
 from pacfourier.core.phases import precision_of
 from pacfourier.core.targets import target_of
-from pacfourier.estimators.learned import dense_labels, positive_weights
+from pacfourier.estimators.labels import dense_labels, positive_weights
 
 
 def alignment_losses(X, y, frequencies, *, sample_weight=None, labels="auto"):

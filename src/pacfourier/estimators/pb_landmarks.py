@@ -1,25 +1,55 @@
 """One learned similarity a landmark."""
 
 import copy
+from functools import partial
 from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.core.alignment import alignment_sums
+from pacfourier.core.alignment import AlignmentSums, alignment_sums
 from pacfourier.core.arrays import matching
 from pacfourier.core.features import fourier_features
 from pacfourier.core.frequencies import FrequencyPool
 from pacfourier.core.landmarks import landmark_phases, landmark_similarities, landmark_waves
-from pacfourier.core.summary import row_fingerprints, sample_summary
+from pacfourier.core.summary import SampleSummary, row_fingerprints, sample_summary
 from pacfourier.estimators.certified import landmark_certificate
 from pacfourier.estimators.learned import working_precision
 from pacfourier.estimators.parameters import check_count, check_option, check_positive
 from pacfourier.estimators.priors import prior_source, prior_spectrum
 from pacfourier.estimators.rbf_landmarks import LandmarkMap
+from pacfourier.estimators.samples import adopt, is_lazy, lazily_mapped, read_sample
 from pacfourier.pacbayes.posteriors import gibbs_posterior
 
 FREQUENCIES = ("per_landmark", "shared")
+
+
+class LearnedOfLandmarks(NamedTuple):
+    """What is learned of data: their sums, their past, and which landmarks are among them."""
+
+    sums: AlignmentSums
+    summary: SampleSummary
+    is_sample: np.ndarray
+
+    def merge(self, other):
+        """Return what is learned of both."""
+        return LearnedOfLandmarks(
+            self.sums.merge(other.sums),
+            self.summary.merge(other.summary),
+            self.is_sample | other.is_sample,
+        )
+
+
+def learned_of_landmarks(block, target, pool, fingerprints):
+    """Return what a block of samples teaches of landmarks, given by their fingerprints."""
+    target.observe(block.y)
+    precision = working_precision(block.X.shape[0], pool)
+    return LearnedOfLandmarks(
+        alignment_sums(block.X, block.y, target, pool, precision=precision),
+        sample_summary(block.X),
+        np.isin(fingerprints, row_fingerprints(block.X)),
+    )
 
 
 class PBLandmarks(LandmarkMap):
@@ -104,41 +134,27 @@ class PBLandmarks(LandmarkMap):
     def fit(self, X, y):
         """Choose the landmarks and learn their similarities.
 
+        Landmarks of Dask collections must be given as (points, labels).
+
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+        y : array-like or Dask collection of shape (n_samples,)
             Classes.
 
         Returns
         -------
         self : object
         """
-        return self._begin(X, y)
-
-    def _begin(self, X, y, classes=None):
-        self._check_parameters()
-        X, y, seed = self._choose(X, y, classes)
-        self.prior_source_ = prior_source(self)
-        spectrum = prior_spectrum(X, self.spectrum, self.gamma, np.random.default_rng(seed))
-        n_owners = 1 if self.frequencies == "shared" else self.landmarks_.shape[0]
-        self.pool_ = FrequencyPool(
-            spectrum, n_owners * self.n_frequencies, X.shape[1], seed, self.sampling
-        )
-        self.phases_ = landmark_phases(
-            self.landmarks_, self.pool_, self.n_frequencies, shared=self.frequencies == "shared"
-        )
-        self.sums_, self.summary_ = self._sums(X, y), sample_summary(X)
-        self.is_sample_ = self._are_rows_of(X)
-        return self._weigh()
+        return self._learn((X, y), None, reset=True)
 
     def partial_fit(self, X, y, classes=None):
         """Add data, for the landmarks chosen at the first call.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+        y : array-like or Dask collection of shape (n_samples,)
         classes : array-like of shape (n_classes,), default=None
             Every class that may come; read at the first call. None means those of the first
             batch.
@@ -147,15 +163,7 @@ class PBLandmarks(LandmarkMap):
         -------
         self : object
         """
-        if not hasattr(self, "sums_"):
-            return self._begin(X, y, classes)
-        self._check_parameters()
-        X, y = self._validate(X, y, reset=False)
-        self.target_.observe(y)
-        self.sums_ = self.sums_.merge(self._sums(X, y))
-        self.summary_ = self.summary_.merge(sample_summary(X))
-        self.is_sample_ = self.is_sample_ | self._are_rows_of(X)
-        return self._weigh()
+        return self._learn((X, y), classes, reset=not hasattr(self, "sums_"))
 
     def merge(self, other):
         """Return a new estimator: the same as if fitted on the data of both.
@@ -181,14 +189,11 @@ class PBLandmarks(LandmarkMap):
             )
         merged = copy.copy(self)
         merged.target_ = self.target_.merge(other.target_)
-        merged.sums_ = self.sums_.merge(other.sums_)
-        merged.summary_ = self.summary_.merge(other.summary_)
-        merged.is_sample_ = self.is_sample_ | other.is_sample_
         # Points chosen in one sample and given to the other are points chosen in a sample.
         chooser = self if self.landmark_source_ != "given" else other
         merged.landmark_source_ = chooser.landmark_source_
         merged.landmark_indices_ = None
-        return merged._weigh()
+        return merged._accept(self._learned().merge(other._learned()))
 
     def resample(self, *, beta):
         """Return a new estimator with another temperature, without a pass over the data.
@@ -211,13 +216,16 @@ class PBLandmarks(LandmarkMap):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
 
         Returns
         -------
         similarities : array of shape (n_samples, n_landmarks)
+            A lazy Dask array for a Dask collection.
         """
         check_is_fitted(self)
+        if is_lazy(X):
+            return lazily_mapped(self, X, ("pool_", "posterior_", "phases_"))
         X = self._validate(X, reset=False)
         if not self._is_shared():
             posteriors = self.posterior_[np.newaxis]
@@ -311,17 +319,51 @@ class PBLandmarks(LandmarkMap):
         start = range(n_landmarks)[landmark] * n_frequencies
         return self.pool_[start : start + n_frequencies]
 
-    def _are_rows_of(self, X):
-        return np.isin(row_fingerprints(self.landmarks_), row_fingerprints(X))
+    def _learn(self, data, classes, *, reset):
+        self._check_parameters()
+        trial = copy.copy(self)
+        sample = read_sample(trial, data, reset=reset)
+        if reset:
+            trial._begin(sample, classes)
+        learned = sample.reduce(
+            partial(
+                learned_of_landmarks,
+                target=trial.target_,
+                pool=trial.pool_,
+                fingerprints=row_fingerprints(trial.landmarks_),
+            ),
+            LearnedOfLandmarks.merge,
+        )
+        if not reset:
+            learned = self._learned().merge(learned)
+        elif learned.sums.n_samples < 2:
+            raise ValueError("X must have 2 samples at least, got 1.")
+        return adopt(self, trial._accept(learned))
+
+    def _begin(self, sample, classes):
+        """Choose landmarks and frequencies."""
+        seed = self._choose(sample, classes)
+        self.prior_source_ = prior_source(self)
+        spectrum = prior_spectrum(sample, self.spectrum, self.gamma, np.random.default_rng(seed))
+        n_owners = 1 if self.frequencies == "shared" else self.landmarks_.shape[0]
+        self.pool_ = FrequencyPool(
+            spectrum, n_owners * self.n_frequencies, sample.n_features, seed, self.sampling
+        )
+        self.phases_ = landmark_phases(
+            self.landmarks_, self.pool_, self.n_frequencies, shared=self.frequencies == "shared"
+        )
+
+    def _learned(self):
+        return LearnedOfLandmarks(self.sums_, self.summary_, self.is_sample_)
+
+    def _accept(self, learned):
+        self.sums_, self.summary_, self.is_sample_ = learned
+        return self._weigh()
 
     def _check_parameters(self):
         check_count("n_frequencies", self.n_frequencies)
         check_positive("beta", self.beta)
         check_option("frequencies", self.frequencies, FREQUENCIES)
-
-    def _sums(self, X, y):
-        precision = working_precision(X.shape[0], self.pool_)
-        return alignment_sums(X, y, self.target_, self.pool_, precision=precision)
 
     def _waves(self):
         codes = self.target_.encode(self.landmark_labels_).toarray()

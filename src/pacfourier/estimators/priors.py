@@ -4,7 +4,7 @@ from numbers import Real
 
 import numpy as np
 
-from pacfourier.core.bandwidth import median_gamma, scale_gamma
+from pacfourier.core.bandwidth import median_gamma, median_rows, scale_gamma
 from pacfourier.core.frequencies import FrequencyPool
 from pacfourier.core.spectra import (
     RBF,
@@ -25,8 +25,8 @@ SPECTRA = {
 GAMMA_RULES = ("multiscale", "scale", "median")
 
 
-def prior_spectrum(X, spectrum, gamma, rng, sample_weight=None):
-    """Return the spectrum that a name and a bandwidth mean; X serves the rules of thumb only."""
+def prior_spectrum(sample, spectrum, gamma, rng):
+    """Return the spectrum that names mean; the sample serves the rules of thumb only."""
     if isinstance(spectrum, Spectrum):
         return spectrum
     if spectrum not in SPECTRA:
@@ -39,10 +39,13 @@ def prior_spectrum(X, spectrum, gamma, rng, sample_weight=None):
         return multiscale(family)
     if gamma not in GAMMA_RULES:
         raise ValueError(f"gamma must be positive or one of {GAMMA_RULES}, got {gamma!r}.")
-    value = scale_gamma(X, sample_weight) if gamma == "scale" else median_gamma(X, rng)
+    if gamma == "scale":
+        value = scale_gamma(sample.moments(), sample.n_features)
+    else:
+        value = median_gamma(sample.take(median_rows(sample.n_samples, rng)))
     if family is Laplacian:
         # A rate a unit of the 1-norm, which is about sqrt(n_features) times the Euclidean one.
-        value = np.sqrt(2 * value / X.shape[1])
+        value = np.sqrt(2 * value / sample.n_features)
     return family(gamma=float(value))
 
 
@@ -51,10 +54,10 @@ def prior_source(estimator):
     return estimator.gamma if isinstance(estimator.spectrum, str) else estimator.spectrum
 
 
-def prior_pool(X, estimator, n_frequencies, sample_weight=None):
+def prior_pool(sample, estimator, n_frequencies):
     """Return a pool of frequencies from the prior that an estimator's parameters describe."""
     seed = drawn_seed(estimator.random_state)
     spectrum = prior_spectrum(
-        X, estimator.spectrum, estimator.gamma, np.random.default_rng(seed), sample_weight
+        sample, estimator.spectrum, estimator.gamma, np.random.default_rng(seed)
     )
-    return FrequencyPool(spectrum, n_frequencies, X.shape[1], seed, estimator.sampling)
+    return FrequencyPool(spectrum, n_frequencies, sample.n_features, seed, estimator.sampling)

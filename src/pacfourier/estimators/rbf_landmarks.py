@@ -12,28 +12,36 @@ from pacfourier.core.targets import target_of
 from pacfourier.estimators.base import SparseTransformer
 from pacfourier.estimators.parameters import drawn_seed
 from pacfourier.estimators.priors import prior_spectrum
+from pacfourier.estimators.samples import Block, Sample
 from pacfourier.estimators.selection import select_landmarks
 
 
 class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
     """A map with one column a landmark."""
 
-    def _choose(self, X, y, classes=None):
-        """Validate a sample of classes, choose its landmarks; return the sample and a seed."""
-        X, y = self._validate(X, y, reset=True, ensure_min_samples=2)
+    def _block(self, X, y, sample_weight=None, *, reset, fewest):
+        """Validate rows with their classes."""
+        if sample_weight is not None:
+            raise ValueError("sample_weight must be None for landmarks, got weights.")
+        X, y = self._validate(X, y, reset=reset, ensure_min_samples=max(fewest, 1))
         check_classification_targets(y)
-        self.target_ = target_of(y, "multiclass", classes)
+        return Block(X, y)
+
+    def _choose(self, sample, classes=None):
+        """Choose the landmarks of a sample of classes; return a seed."""
+        shown = sample.witnesses("multiclass") if classes is None else np.unique(classes)
+        self.target_ = target_of(shown, "multiclass", classes)
         self.classes_ = self.target_.classes
         seed = drawn_seed(self.random_state)
         chosen = select_landmarks(
-            self.landmarks, self.n_landmarks, X, y, np.random.default_rng([seed, 0])
+            self.landmarks, self.n_landmarks, sample, np.random.default_rng([seed, 0])
         )
         self.target_.observe(chosen.labels)
         self.landmarks_, self.landmark_labels_, self.landmark_indices_ = chosen
         self.landmark_source_ = self.landmarks if isinstance(self.landmarks, str) else "given"
         if callable(self.landmarks):
             self.landmark_source_ = "function"
-        return X, y, seed
+        return seed
 
     @property
     def _n_features_out(self):
@@ -113,9 +121,9 @@ class RBFLandmarks(LandmarkMap):
         -------
         self : object
         """
-        X, _, seed = self._choose(X, y)
-        rng = np.random.default_rng(seed)
-        self.spectrum_ = prior_spectrum(X, self.spectrum, self.gamma, rng)
+        sample = Sample(self._block(X, y, reset=True, fewest=2))
+        rng = np.random.default_rng(self._choose(sample))
+        self.spectrum_ = prior_spectrum(sample, self.spectrum, self.gamma, rng)
         return self
 
     def transform(self, X):

@@ -8,9 +8,10 @@ from pacfourier.core.summary import sample_summary
 from pacfourier.core.targets import target_of
 from pacfourier.estimators.base import FourierMap
 from pacfourier.estimators.certified import alignment_evidence, certificate_of
-from pacfourier.estimators.learned import dense_labels
+from pacfourier.estimators.labels import dense_labels
 from pacfourier.estimators.parameters import check_count
 from pacfourier.estimators.priors import prior_pool, prior_source
+from pacfourier.estimators.samples import Block, Sample
 
 
 class RFF(FourierMap):
@@ -85,7 +86,7 @@ class RFF(FourierMap):
         check_count("n_frequencies", self.n_frequencies)
         X = self._validate(X, reset=True)
         self.prior_source_ = prior_source(self)
-        self.pool_ = prior_pool(X, self, self.n_frequencies)
+        self.pool_ = prior_pool(Sample(Block(X)), self, self.n_frequencies)
         self.frequencies_ = self.pool_[:]
         self.posterior_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
         self.frequency_weights_ = self.posterior_

@@ -12,6 +12,7 @@ from sklearn.utils import check_array
 
 from pacfourier.core.arrays import host, is_tensor
 from pacfourier.core.phases import precision_of
+from pacfourier.estimators.samples import Sample
 
 SELECTIONS = ("random", "stratified", "kmeans", "medoids")
 
@@ -24,7 +25,7 @@ class Landmarks(NamedTuple):
     indices: np.ndarray | None
 
 
-def select_landmarks(landmarks, n_landmarks, X, y, rng):
+def select_landmarks(landmarks, n_landmarks, sample, rng):
     """Return the landmarks that the parameters of an estimator ask for.
 
     Parameters
@@ -33,14 +34,19 @@ def select_landmarks(landmarks, n_landmarks, X, y, rng):
         A callable takes (X, y, n_landmarks, rng) and returns indices or (points, labels).
     n_landmarks : int or float
         A count, or a fraction of the samples. Not used for given points.
-    X, y : the sample
+    sample : Sample, or BlockedSample for given points
     rng : numpy.random.Generator
     """
+    if isinstance(landmarks, tuple):
+        return _given(landmarks, sample.heading)
+    if not isinstance(sample, Sample):
+        raise ValueError(
+            f"landmarks must be (points, labels) for data in blocks, got {landmarks!r}."
+        )
+    X, y = sample.block.X, sample.block.y
     if callable(landmarks):
         chosen = landmarks(X, y, landmark_count(n_landmarks, X.shape[0]), rng)
         return _given(chosen, X) if isinstance(chosen, tuple) else _rows(_checked(chosen, X), X, y)
-    if isinstance(landmarks, tuple):
-        return _given(landmarks, X)
     if not isinstance(landmarks, str) or landmarks not in SELECTIONS:
         raise ValueError(
             f"landmarks must be (points, labels), a callable or one of {SELECTIONS}, "

@@ -2,6 +2,7 @@
 
 from pacfourier.errors import InputError
 from pacfourier.tabular.files import check_output, load_model, save_model, write_file
+from pacfourier.tabular.large import fit_file, is_large, n_rows_to_read
 from pacfourier.tabular.model import ObservedError, TabularModel, fit_table
 from pacfourier.tabular.report import certificate_facts, error_facts, fit_facts, fit_report
 from pacfourier.tabular.tables import read_table
@@ -14,9 +15,12 @@ __all__ = [
     "check_output",
     "error_facts",
     "fit_facts",
+    "fit_file",
     "fit_report",
     "fit_table",
+    "is_large",
     "load_model",
+    "n_rows_to_read",
     "read_table",
     "save_model",
     "write_file",

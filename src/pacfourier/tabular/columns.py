@@ -1,5 +1,6 @@
 """Which columns hold numbers and which categories, and how they become inputs of a map."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,14 +55,22 @@ class Columns:
         columns |= {name: texts(table[name]).fillna("") for name in self.categories}
         return pd.DataFrame(columns, index=table.index)
 
+    def unread(self, table):
+        """Return how many values of each column of numbers are none."""
+        return Counter({name: _n_unread(table[name]) for name in self.numbers})
+
     def notes(self, table):
         """Return what cannot be read of the columns that are read, in words."""
-        unread = {name: _n_unread(table[name]) for name in self.numbers}
-        return [
-            f"{count} values of {name!r} are no usable numbers, and are read as missing."
-            for name, count in unread.items()
-            if count
-        ]
+        return unread_notes(self.unread(table))
+
+
+def unread_notes(unread):
+    """Return what cannot be read, in words, from the numbers of such values by column."""
+    return [
+        f"{count} values of {name!r} are no usable numbers, and are read as missing."
+        for name, count in unread.items()
+        if count
+    ]
 
 
 def table_columns(preparation):

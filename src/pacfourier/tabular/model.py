@@ -1,6 +1,7 @@
 """A classifier of tables that carries its certificates."""
 
 import time
+from collections import Counter
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import NamedTuple
@@ -172,33 +173,46 @@ def fit_table(table, target, *, n_frequencies=100, epsilon=0.05, seed=0):
     started = time.perf_counter()
     labels = _checked_labels(table, target, epsilon)
     parts = random_parts(len(table), seed)
-    _check_learning_part(labels[parts.learning], np.unique(labels), target)
+    check_learning_part(Counter(labels[parts.learning]), np.unique(labels), target)
     inputs = table.drop(columns=target)
     columns = table_columns(inputs.iloc[parts.preparation])
     X = columns.values(inputs)
     encoder = column_encoder(columns).fit(X.iloc[parts.preparation])
     encoded = encoder.transform(X)
-    learned = _learned_steps(encoded[parts.learning], labels[parts.learning], n_frequencies, seed)
-    pipeline, fingerprints = Pipeline([("columns", encoder), *learned]), row_fingerprints(encoded)
-    record = {
-        "target": target,
+    learning, held_out = (encoded[part] for part in parts[1:])
+    features = untrained_features(np.unique(labels), n_frequencies, seed)
+    features.fit(learning, labels[parts.learning])
+    classifier = trained_classifier(features.transform(learning), labels[parts.learning], seed)
+    pipeline = Pipeline([("columns", encoder), ("features", features), ("classifier", classifier)])
+    return finished_model(
+        columns,
+        pipeline,
+        parts,
+        row_fingerprints(encoded),
+        target=target,
+        epsilon=epsilon,
+        seed=seed,
+        confusion=confusion(pipeline[1:], held_out, labels[parts.held_out]).tolist(),
+        notes=columns.notes(inputs),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def finished_model(columns, pipeline, parts, fingerprints, *, notes, **record):
+    """Return the model of what was learned, with its record."""
+    record |= {
         "classes": pipeline.classes_.tolist(),
         "rows": [len(part) for part in parts],
-        "epsilon": epsilon,
-        "seed": seed,
-        "confusion": _confusion(pipeline[1:], encoded[parts.held_out], labels[parts.held_out]),
-        "certificate": pipeline["features"].certificate(epsilon).to_dict(),
+        "certificate": pipeline["features"].certificate(record["epsilon"]).to_dict(),
         "known_share": _known_share(fingerprints, parts),
-        "notes": [*_omissions(columns), *columns.notes(inputs)],
+        "notes": [*_omissions(columns), *notes],
         "versions": {name: version(name) for name in ("pacfourier", "scikit-learn", "numpy")},
-        "seconds": time.perf_counter() - started,
     }
     return TabularModel(columns, pipeline, record, fingerprints)
 
 
 def _checked_labels(table, target, epsilon):
-    if not 0 < epsilon < 1:
-        raise InputError(f"epsilon must lie between 0 and 1, got {epsilon!r}.")
+    check_epsilon(epsilon)
     labels = table_labels(table, target)
     if len(table) < FEWEST_ROWS:
         raise InputError(f"data must have {FEWEST_ROWS} rows or more, got {len(table)}.")
@@ -206,8 +220,15 @@ def _checked_labels(table, target, epsilon):
     return labels
 
 
-def _check_learning_part(labels, classes, target):
-    rare = [name for name in classes if np.count_nonzero(labels == name) < N_FOLDS]
+def check_epsilon(epsilon):
+    """Refuse what is no probability."""
+    if not 0 < epsilon < 1:
+        raise InputError(f"epsilon must lie between 0 and 1, got {epsilon!r}.")
+
+
+def check_learning_part(counts, classes, target):
+    """Refuse classes with fewer rows to learn from than there are folds."""
+    rare = [name for name in classes if counts[name] < N_FOLDS]
     if rare:
         raise InputError(
             f"target {target!r} must have {N_FOLDS} rows or more of each class in the learning "
@@ -215,23 +236,26 @@ def _check_learning_part(labels, classes, target):
         )
 
 
-def _learned_steps(X, labels, n_frequencies, seed):
-    """Return the map and the linear classifier that follow the encoder."""
-    kind = "binary" if len(np.unique(labels)) == 2 else "multiclass"
-    features = PBRFF(n_frequencies, labels=kind, random_state=seed).fit(X, labels)
+def untrained_features(classes, n_frequencies, seed):
+    """Return the map of classes that are all known."""
+    kind = "binary" if len(classes) == 2 else "multiclass"
+    return PBRFF(n_frequencies, labels=kind, random_state=seed)
+
+
+def trained_classifier(features, labels, seed):
+    """Return the linear classifier that follows the map."""
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
     search = GridSearchCV(LogisticRegression(max_iter=2000), PENALTIES, cv=folds)
-    classifier = search.fit(features.transform(X), labels).best_estimator_
-    return [("features", features), ("classifier", classifier)]
+    return search.fit(features, labels).best_estimator_
 
 
 def _omissions(columns):
     return [f"column {name!r} is left out: {why}." for name, why in columns.left_out.items()]
 
 
-def _confusion(classifier, X, labels):
+def confusion(classifier, X, labels):
     """Return how many rows of each class (down) are given each class (across)."""
-    return confusion_matrix(labels, classifier.predict(X), labels=classifier.classes_).tolist()
+    return confusion_matrix(labels, classifier.predict(X), labels=classifier.classes_)
 
 
 def _known_share(fingerprints, parts):

@@ -48,7 +48,7 @@ def _read_parquet(path):
     except (OSError, ValueError) as error:
         raise InputError(f"data must be readable Parquet, got {path.name!r}: {error}") from None
     table.columns = table.columns.map(str)
-    _check_names(list(table.columns))
+    check_names(list(table.columns))
     return table
 
 
@@ -72,7 +72,7 @@ def _check_fields(lines):
     reader = csv.reader(lines, strict=True)
     try:
         header = next(filter(None, reader), [])
-        _check_names([name for name in header if name])
+        check_names([name for name in header if name])
         for fields in filter(None, reader):
             if len(fields) != len(header):
                 raise InputError(
@@ -83,7 +83,8 @@ def _check_fields(lines):
         raise InputError(f"line {reader.line_num} must be valid CSV, got: {error}.") from None
 
 
-def _check_names(names):
+def check_names(names):
+    """Refuse names of columns that are no text, or come twice."""
     if not names:
         raise InputError("data must begin with the names of its columns, got none.")
     if any("\0" in name for name in names):
@@ -106,8 +107,7 @@ def table_labels(table, target):
     -------
     labels : array of str, of shape (n_rows,)
     """
-    if target not in table.columns:
-        raise InputError(f"target must be one of {listed(table.columns)}, got {target!r}.")
+    check_target(target, table.columns)
     n_missing = int(table[target].isna().sum())
     if n_missing:
         raise InputError(
@@ -115,6 +115,12 @@ def table_labels(table, target):
             "leave those rows out."
         )
     return np.asarray(table[target].astype(str), dtype=str)
+
+
+def check_target(target, names):
+    """Refuse a target that is not among the columns."""
+    if target not in names:
+        raise InputError(f"target must be one of {listed(names)}, got {target!r}.")
 
 
 def check_classes(labels, target):

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from pacfourier.core.arrays import FloatArray, IntArray, host, matching
-from pacfourier.core.bandwidth import scale_gamma
+from pacfourier.core.bandwidth import scale_moments
 from pacfourier.core.features import fourier_features
 from pacfourier.core.frequencies import FrequencyPool
 from pacfourier.core.landmarks import landmark_similarities, landmarks_a_block
@@ -81,14 +81,13 @@ def tensor_similarities(
     return similarities
 
 
-@scale_gamma.register(torch.Tensor)
-def tensor_scale_gamma(X: torch.Tensor, sample_weight: FloatArray | None = None) -> float:
-    """Return 1 / (n_features * variance of X), row by row as for arrays."""
-    rows = host(torch.stack([X.double().sum(dim=1), X.double().square().sum(dim=1)], dim=1))
+@scale_moments.register(torch.Tensor)
+def tensor_scale_moments(X: torch.Tensor, sample_weight: FloatArray | None = None) -> FloatArray:
+    """Return the sums over all values of their weight, of the values and of their squares."""
+    doubles = X.double()
+    rows = host(torch.stack([doubles.sum(dim=1), doubles.square().sum(dim=1)], dim=1))
     weights = np.ones(len(rows)) if sample_weight is None else sample_weight
-    mean, square = weights @ rows / (weights.sum() * X.shape[1])
-    variance = square - mean**2
-    return float(1.0 / (X.shape[1] * variance)) if variance > 1e-15 * mean**2 else 1.0
+    return np.append(weights.sum() * X.shape[1], weights @ rows)
 
 
 def tensor_kernel(spectrum: Spectrum, X: torch.Tensor, landmarks: torch.Tensor) -> torch.Tensor:

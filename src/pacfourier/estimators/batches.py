@@ -1,0 +1,143 @@
+"""Fits on batches that are never in memory together."""
+
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+
+def fit_batches(estimator, batches, *, classes=None):
+    """Fit an estimator batch by batch: what it learns is what ``fit`` learns of all of them.
+
+    Memory is that of a batch and of the sums. A batch that cannot be used, anywhere, leaves the
+    estimator as it was.
+
+    Parameters
+    ----------
+    estimator : PBRFF, OKRFF or PBLandmarks with given landmarks
+    batches : iterable of (X, y) or (X, y, sample_weight)
+        A generator will do for one pass: if ``classes`` are given, and the bandwidth is not
+        computed from data. Else the classes (or the range of y) are found in a first pass, and
+        the batches must be such that one can begin again: a list, or ``parquet_batches``.
+    classes : array-like of shape (n_classes,), default=None
+        Every class that may come. None means that they are looked for.
+
+    Returns
+    -------
+    estimator : object
+        The same, fitted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pacfourier import PBRFF
+    >>> X, y = load_iris(return_X_y=True)
+    >>> batches = [(X[start : start + 40], y[start : start + 40]) for start in range(0, 150, 40)]
+    >>> fit_batches(PBRFF(5, random_state=0), batches).transform(X).shape
+    (150, 10)
+    """
+    if not hasattr(estimator, "partial_fit"):
+        raise ValueError(f"estimator must have partial_fit, got {estimator!r}.")
+    return estimator._learn(Batches(batches), classes, reset=True)
+
+
+def parquet_batches(source, target, *, columns=None, batch_size=65536):
+    """Return batches of a Parquet file, a folder of them or an Arrow dataset, for ``fit_batches``.
+
+    Files are read a group of rows at a time.
+
+    Parameters
+    ----------
+    source : str, pathlib.Path or pyarrow.dataset.Dataset
+    target : str
+        Name of the column of labels.
+    columns : list of str, default=None
+        Names of the columns of inputs. None means all but the target.
+    batch_size : int, default=65536
+        Number of rows of a batch, at most.
+
+    Returns
+    -------
+    batches : ParquetBatches
+        Tables of inputs with their labels, read anew in each pass.
+    """
+    return ParquetBatches(source, target, columns, batch_size)
+
+
+class ParquetBatches:
+    """Batches of an Arrow dataset; what is not needed is not read."""
+
+    def __init__(self, source, target, columns, batch_size):
+        from pyarrow import dataset
+
+        is_path = isinstance(source, str | Path)
+        self.dataset = dataset.dataset(source, format="parquet") if is_path else source
+        self.names = _column_names(self.dataset.schema)
+        self.target = target
+        others = [name for name in self.names if name != target]
+        self.columns = others if columns is None else columns
+        self.batch_size = batch_size
+        missing = [name for name in (target, *self.columns) if name not in self.names]
+        if missing:
+            raise ValueError(f"columns and target must be among {self.names}, got {missing}.")
+
+    def __iter__(self):
+        for table in self.tables([*self.columns, self.target]):
+            yield table[self.columns], table[self.target]
+
+    def labels(self):
+        """Yield the labels alone, batch by batch."""
+        for table in self.tables([self.target]):
+            yield table[self.target]
+
+    def tables(self, columns):
+        """Yield some columns of the dataset, batch by batch."""
+        scan = {"batch_readahead": 0, "fragment_readahead": 0, "use_threads": False}
+        for fragment in self.dataset.get_fragments():
+            # Arrow reads ahead within what it is asked for: a whole file, but for this loop.
+            for group in fragment.split_by_row_group():
+                for batch in group.to_batches(columns=columns, batch_size=self.batch_size, **scan):
+                    yield batch.to_pandas(ignore_metadata=True)
+
+
+def _column_names(schema):
+    """Return the names of the columns, without those that pandas wrote for its index."""
+    index = (schema.pandas_metadata or {}).get("index_columns", ())
+    return [name for name in schema.names if name not in index]
+
+
+class Batches:
+    """Batches as the blocks of a sample."""
+
+    def __init__(self, batches):
+        self._batches = batches
+        rows = iter(batches)
+        self._first = next(rows, None)
+        if self._first is None:
+            raise ValueError("batches must hold a batch at least, got none.")
+        self._is_spent, self._rest = False, rows if rows is batches else None
+
+    def heading(self):
+        """Return a batch of inputs, which shows the columns of all."""
+        X = self._first[0]
+        return X if hasattr(X, "shape") else np.asarray(X)
+
+    def fold(self, function, merge, only_labels=False):
+        """Return the results of ``function(index, X, y, weights)``, merged in order."""
+        result = None
+        for index, (X, y, weights) in enumerate(self._rows(only_labels)):
+            result = merge(result, function(index, X, y, weights))
+        return result
+
+    def _rows(self, only_labels):
+        if only_labels and hasattr(self._batches, "labels"):
+            return ((None, y, None) for y in self._batches.labels())
+        if self._rest is None:
+            return ((*batch, None)[:3] for batch in self._batches)
+        if self._is_spent:
+            raise ValueError(
+                "batches must be iterable more than once (a list, parquet_batches) unless classes "
+                f"are given and gamma is not computed from data, got {self._batches!r}."
+            )
+        self._is_spent = True
+        return ((*batch, None)[:3] for batch in chain([self._first], self._rest))

@@ -1,0 +1,247 @@
+"""Samples, whole or in blocks: what a fit asks of its data, wherever they are.
+
+A fit is a few passes over the data, each the sum of a function of blocks. Arrays are one block;
+Dask collections and streams of batches are many, each validated where it is, as an array is.
+"""
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils.validation import validate_data
+
+from pacfourier.core.bandwidth import scale_moments
+from pacfourier.core.targets import label_witnesses
+from pacfourier.estimators.labels import dense_labels
+
+# What an estimator knows of the columns of its inputs.
+HEADING = ("n_features_in_", "feature_names_in_")
+
+
+class Block(NamedTuple):
+    """Validated rows; ``weights`` is None where all weigh one."""
+
+    X: Any
+    y: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    is_weighted: bool = False
+    index: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A sample in memory: one block."""
+
+    block: Block
+
+    @property
+    def n_samples(self):
+        """The number of samples."""
+        return self.block.X.shape[0]
+
+    @property
+    def n_features(self):
+        """The number of columns."""
+        return self.block.X.shape[1]
+
+    @property
+    def heading(self):
+        """No rows, with the columns and the type of all."""
+        return self.block.X[:0]
+
+    def reduce(self, function, merge):
+        """Return the merged results of a function of blocks."""
+        del merge
+        return function(self.block)
+
+    def witnesses(self, labels):
+        """Return a few labels that have the same target as all."""
+        return label_witnesses(self.block.y, labels)
+
+    def moments(self):
+        """Return the sums that ``scale_gamma`` takes."""
+        return _moments(self.block)
+
+    def take(self, rows):
+        """Return chosen rows."""
+        return self.block.X[rows]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockedSample:
+    """A sample in blocks.
+
+    Attributes
+    ----------
+    fold : callable
+        ``fold(function, merge, only_labels)`` merges, in the order of the blocks, the results of
+        ``function(index, X, y, weights)``; X is None where only the labels are asked for.
+    reader : estimator
+        Validates a block by its ``_block``; not fitted, but for its knowledge of the columns.
+    heading : array of shape (0, n_features)
+    """
+
+    fold: Callable
+    reader: Any
+    heading: np.ndarray
+
+    @property
+    def n_features(self):
+        """The number of columns."""
+        return self.heading.shape[1]
+
+    @property
+    def n_samples(self):
+        """The number of samples, counted in a pass."""
+        return sum(size for _, size in self.reduce(_size, operator.add))
+
+    def reduce(self, function, merge):
+        """Return the merged results of a function of blocks."""
+        return self._present(partial(_of_block, self.reader, function), merge)
+
+    def witnesses(self, labels):
+        """Return a few labels that have the same target as all."""
+        merge = partial(_merged_witnesses, labels)
+        return self._present(partial(_of_labels, labels), merge, only_labels=True)
+
+    def moments(self):
+        """Return the sums that ``scale_gamma`` takes."""
+        return self.reduce(_moments, operator.add)
+
+    def take(self, rows):
+        """Return chosen rows, which must be sorted."""
+        indices, sizes = np.transpose(self.reduce(_size, operator.add))
+        ends = np.cumsum(sizes)
+        parts = np.split(rows, np.searchsorted(rows, ends[:-1]))
+        chosen = dict(zip(indices.tolist(), map(np.subtract, parts, ends - sizes), strict=True))
+        return self.reduce(partial(_rows, chosen), _stacked)
+
+    def _present(self, function, merge, only_labels=False):
+        result = self.fold(function, partial(_merged_present, merge), only_labels)
+        if result is None:
+            raise ValueError("X must have samples of positive weight, got none.")
+        return result
+
+
+def read_sample(estimator, data, *, reset, persist=False):
+    """Return the data that an estimator was given, validated or with what validates them.
+
+    Parameters
+    ----------
+    estimator : estimator
+    data : Batches, or tuple (X, y) or (X, y, sample_weight)
+    reset : bool
+        Whether the estimator learns its columns from these data.
+    persist : bool, default=False
+        Whether lazy data stay in memory, for many passes.
+    """
+    if not isinstance(data, tuple):
+        return blocked_sample(estimator, data.fold, data.heading(), reset=reset)
+    if not is_lazy(data[0]):
+        return Sample(estimator._block(*data, reset=reset, fewest=2 if reset else 1))
+    from pacfourier import distributed
+
+    names, blocks = distributed.heading(data[0]), distributed.aligned_blocks(*data)
+    fold = partial(distributed.fold, distributed.persisted(blocks) if persist else blocks)
+    return blocked_sample(estimator, fold, names, reset=reset)
+
+
+def blocked_sample(estimator, fold, names, *, reset):
+    """Return a sample in blocks whose columns are those of ``names``, a table or an array."""
+    validate_data(estimator, names, reset=reset, skip_check_array=True)
+    return BlockedSample(fold, light_copy(estimator, HEADING), _checked_heading(names))
+
+
+def is_lazy(X):
+    """Return whether X is a Dask collection."""
+    return hasattr(X, "__dask_graph__")
+
+
+def light_copy(estimator, attributes):
+    """Return a clone that knows some of the fitted attributes, where there are such."""
+    copied = clone(estimator)
+    for name in attributes:
+        if hasattr(estimator, name):
+            setattr(copied, name, getattr(estimator, name))
+    return copied
+
+
+def lazily_mapped(estimator, X, attributes):
+    """Return what ``transform`` makes of a Dask collection, block by block and when asked for."""
+    from pacfourier import distributed
+
+    names = distributed.heading(X)
+    validate_data(estimator, names, reset=False, skip_check_array=True)
+    transform = light_copy(estimator, (*HEADING, *attributes)).transform
+    n_columns = len(estimator.get_feature_names_out())
+    return distributed.mapped(transform, X, n_columns, _checked_heading(names).dtype)
+
+
+def adopt(estimator, trial):
+    """Give an estimator all that a copy of it has learned: after a failure nothing is changed."""
+    vars(estimator).update(vars(trial))
+    return estimator
+
+
+def _checked_heading(names):
+    return check_array(
+        names[:0], accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=0
+    )
+
+
+def _of_block(reader, function, index, X, y, weights):
+    """Return a function of a block, None if no sample of it counts."""
+    if _n_rows(X) == 0 == _n_rows(y):
+        return None
+    try:
+        block = reader._block(X, y, weights, reset=False, fewest=0)
+        return function(block._replace(index=index)) if block.X.shape[0] else None
+    except ValueError as error:
+        error.add_note(f"This is about block {index} of the data.")
+        raise
+
+
+def _of_labels(labels, index, X, y, weights):
+    del index, X
+    if _n_rows(y) == 0:
+        return None
+    y = dense_labels(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
+    positive = np.ones(len(y), dtype=bool) if weights is None else np.asarray(weights) > 0
+    check_consistent_length(y, positive)
+    return label_witnesses(y[positive], labels) if positive.any() else None
+
+
+def _merged_present(merge, first, second):
+    if first is None or second is None:
+        return second if first is None else first
+    return merge(first, second)
+
+
+def _merged_witnesses(labels, first, second):
+    return label_witnesses(np.concatenate([first, second]), labels)
+
+
+def _size(block):
+    return [(block.index, block.X.shape[0])]
+
+
+def _moments(block):
+    return scale_moments(block.X, block.weights)
+
+
+def _rows(chosen, block):
+    return block.X[chosen[block.index]]
+
+
+def _stacked(first, second):
+    return sparse.vstack([first, second]) if sparse.issparse(first) else np.vstack([first, second])
+
+
+def _n_rows(X):
+    return X.shape[0] if hasattr(X, "shape") else len(X)

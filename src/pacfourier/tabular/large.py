@@ -1,0 +1,176 @@
+"""Tables larger than memory: the same model, from a Parquet file that is read in passes."""
+
+import time
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+from pyarrow import parquet
+from sklearn.pipeline import Pipeline
+
+from pacfourier.core.summary import row_fingerprints
+from pacfourier.errors import InputError
+from pacfourier.estimators.batches import fit_batches, parquet_batches
+from pacfourier.tabular.columns import column_encoder, table_columns, unread_notes
+from pacfourier.tabular.model import (
+    FEWEST_ROWS,
+    Parts,
+    check_epsilon,
+    check_learning_part,
+    confusion,
+    finished_model,
+    random_parts,
+    trained_classifier,
+    untrained_features,
+)
+from pacfourier.tabular.tables import check_classes, check_names, check_target, table_labels
+
+# Larger tables are not read at once.
+LARGE_BYTES = 2**30
+BATCH_ROWS = 65536
+# Rows in memory at once: of the preparation, and of those that the classifier learns from.
+MOST_PREPARED, MOST_CLASSIFIED = 100_000, 50_000
+# How often all columns are read: to choose rows, to learn, to count errors.
+N_PASSES = 3
+
+
+def is_large(path):
+    """Return whether a file is a Parquet table too large to be read at once."""
+    try:
+        groups = parquet.read_metadata(path)
+    # What cannot be read is for ``read_table`` to refuse.
+    except (OSError, ValueError):
+        return False
+    sizes = (groups.row_group(index).total_byte_size for index in range(groups.num_row_groups))
+    return sum(sizes) > LARGE_BYTES
+
+
+def n_rows_to_read(path):
+    """Return how many rows ``fit_file`` reads, all passes together."""
+    return N_PASSES * parquet.read_metadata(path).num_rows
+
+
+def fit_file(path, target, *, n_frequencies=100, epsilon=0.05, seed=0, advance=None):
+    """Train a certified classifier on a Parquet file, in bounded memory.
+
+    The model is that of ``fit_table``, but for this: of the preparation 100,000 rows at most are
+    used, and the linear classifier learns from 50,000 rows of the learning part at most, both
+    drawn blindly. The map and its certificate are of all of the learning part, the bound on the
+    error of all rows that are held out. What is kept of every row is a fingerprint and its part.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    target : str
+        Name of the column that holds the classes.
+    n_frequencies : int, default=100
+    epsilon : float, default=0.05
+        Probability that the certificate fails, and that the bound on the error fails.
+    seed : int, default=0
+    advance : callable, default=None
+        Called with the number of rows of every batch that was read.
+
+    Returns
+    -------
+    model : TabularModel
+    """
+    started = time.perf_counter()
+    check_epsilon(epsilon)
+    file = PartedFile(path, target, seed, advance)
+    classes = file.checked_classes()
+    preparation, learning = file.chosen_rows()
+    columns = table_columns(preparation.drop(columns=target))
+    encoder = column_encoder(columns).fit(columns.values(preparation))
+    fingerprints, unread = np.empty(file.n_rows, dtype=np.uint64), Counter()
+
+    def learning_batches():
+        for rows, table in file.tables():
+            encoded = encoder.transform(columns.values(table))
+            fingerprints[rows] = row_fingerprints(encoded)
+            unread.update(columns.unread(table))
+            chosen = file.is_in("learning", rows)
+            yield encoded[chosen], table_labels(table, target)[chosen]
+
+    features = untrained_features(classes, n_frequencies, seed)
+    fit_batches(features, learning_batches(), classes=classes)
+    mapped = features.transform(encoder.transform(columns.values(learning)))
+    classifier = trained_classifier(mapped, table_labels(learning, target), seed)
+    pipeline = Pipeline([("columns", encoder), ("features", features), ("classifier", classifier)])
+    return finished_model(
+        columns,
+        pipeline,
+        file.parts,
+        fingerprints,
+        target=target,
+        epsilon=epsilon,
+        seed=seed,
+        confusion=_held_out_confusion(file, columns, pipeline).tolist(),
+        notes=unread_notes(unread),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _held_out_confusion(file, columns, pipeline):
+    total = np.zeros((len(pipeline.classes_),) * 2, dtype=int)
+    for rows, table in file.tables():
+        held_out = table[file.is_in("held_out", rows)]
+        if len(held_out):
+            labels = table_labels(held_out, file.target)
+            total += confusion(pipeline, columns.values(held_out), labels)
+    return total
+
+
+class PartedFile:
+    """A Parquet file whose rows are cut into parts, read batch by batch."""
+
+    def __init__(self, path, target, seed, advance):
+        names = parquet.read_schema(path).names
+        check_names(names)
+        check_target(target, names)
+        self.target, self.advance = target, advance
+        self.batches = parquet_batches(path, target, batch_size=BATCH_ROWS)
+        self.n_rows = self.batches.dataset.count_rows()
+        if self.n_rows < FEWEST_ROWS:
+            raise InputError(f"data must have {FEWEST_ROWS} rows or more, got {self.n_rows}.")
+        self.parts = random_parts(self.n_rows, seed)
+        self._part_of = np.empty(self.n_rows, dtype=np.int8)
+        for number, part in enumerate(self.parts):
+            self._part_of[part] = number
+
+    def is_in(self, part, rows):
+        """Return which of the rows, a slice, belong to a part."""
+        return self._part_of[rows] == Parts._fields.index(part)
+
+    def tables(self):
+        """Yield all columns of the rows, batch by batch, with the positions of the rows."""
+        for rows, table in self._positioned(self.batches.names):
+            yield rows, table
+            if self.advance:
+                self.advance(len(table))
+
+    def checked_classes(self):
+        """Return the classes, if all can be learned from; reads the target alone."""
+        counts, learned = Counter(), Counter()
+        for rows, table in self._positioned([self.target]):
+            labels = table_labels(table, self.target)
+            counts.update(labels)
+            learned.update(labels[self.is_in("learning", rows)])
+        classes = np.array(sorted(counts))
+        check_classes(classes, self.target)
+        check_learning_part(learned, classes, self.target)
+        return classes
+
+    def chosen_rows(self):
+        """Return rows of the preparation and of the learning part, as many as memory takes."""
+        wanted = self.parts.preparation[:MOST_PREPARED], self.parts.learning[:MOST_CLASSIFIED]
+        is_wanted = np.zeros(self.n_rows, dtype=bool)
+        is_wanted[np.concatenate(wanted)] = True
+        chosen = pd.concat([table[is_wanted[rows]] for rows, table in self.tables()])
+        return tuple(chosen.loc[positions] for positions in wanted)
+
+    def _positioned(self, columns):
+        start = 0
+        for table in self.batches.tables(columns):
+            table.index = range(start, start + len(table))
+            yield slice(start, start + len(table)), table
+            start += len(table)

@@ -1,0 +1,161 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+
+from pacfourier import OKRFF, PBRFF, RFF, PBLandmarks, fit_batches, parquet_batches
+
+X, Y = load_iris(return_X_y=True)
+LABELS = {"classes": np.array(["a", "b", "c"])[Y], "numbers": X[:, 0] + 0.25}
+WEIGHTS = np.arange(150) % 4.0
+
+
+def model(kind=PBRFF, **parameters):
+    if kind is PBLandmarks:
+        return PBLandmarks((X[::40], Y[::40]), n_frequencies=9, random_state=0, **parameters)
+    return kind(5, n_candidates=200, random_state=0, precision="double", **parameters)
+
+
+def batches_of(*arrays, size=40):
+    return [
+        tuple(array[start : start + size] for array in arrays)
+        for start in range(0, len(arrays[0]), size)
+    ]
+
+
+def assert_same(streamed, whole):
+    np.testing.assert_allclose(streamed.losses_, whole.losses_, rtol=1e-12)
+    np.testing.assert_allclose(streamed.posterior_, whole.posterior_, rtol=1e-6, atol=1e-12)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.integers(1, 150),
+    st.sampled_from(["multiscale", "scale", "median"]),
+    st.sampled_from(["classes", "numbers"]),
+    st.sampled_from([PBRFF, OKRFF]),
+)
+def test_batches_teach_what_the_whole_teaches(size, gamma, labels, kind):
+    y = LABELS[labels]
+    whole = model(kind, gamma=gamma).fit(X, y, sample_weight=WEIGHTS)
+    streamed = fit_batches(model(kind, gamma=gamma), batches_of(X, y, WEIGHTS, size=size))
+    assert_same(streamed, whole)
+
+
+def test_batches_for_landmarks():
+    assert_same(fit_batches(model(PBLandmarks), batches_of(X, Y)), model(PBLandmarks).fit(X, Y))
+    with pytest.raises(ValueError, match="sample_weight must be None for landmarks"):
+        fit_batches(model(PBLandmarks), batches_of(X, Y, WEIGHTS))
+
+
+def test_batches_may_be_lists_and_empty():
+    lists = [([], []), *((inputs.tolist(), y.tolist()) for inputs, y in batches_of(X, Y))]
+    assert_same(fit_batches(model(), lists[1:] + lists[:1]), model().fit(X, Y))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        fit_batches(model(), [(X, Y, WEIGHTS[1:])])
+
+
+def test_a_generator_is_enough_for_one_pass():
+    whole = model().fit(X, Y)
+    assert_same(fit_batches(model(), iter(batches_of(X, Y)), classes=[0, 1, 2]), whole)
+    for parameters, classes in (({}, None), ({"gamma": "scale"}, [0, 1, 2])):
+        with pytest.raises(ValueError, match="iterable more than once"):
+            fit_batches(model(**parameters), iter(batches_of(X, Y)), classes=classes)
+
+
+def test_a_failing_batch_leaves_the_estimator_as_it_was():
+    broken = [*batches_of(X, Y), (np.full((3, 4), np.nan), Y[:3])]
+    fitted = model().fit(X, Y)
+    for estimator in (fitted, model()):
+        before = dict(vars(estimator))
+        with pytest.raises(ValueError, match="X contains NaN"):
+            fit_batches(estimator, broken)
+        assert vars(estimator).keys() == before.keys()
+        assert all(value is before[name] for name, value in vars(estimator).items())
+
+
+def test_what_cannot_be_batches_is_refused():
+    with pytest.raises(ValueError, match="must hold a batch at least"):
+        fit_batches(model(), [])
+    with pytest.raises(ValueError, match="estimator must have partial_fit"):
+        fit_batches(RFF(), batches_of(X, Y))
+
+
+@pytest.fixture
+def parquet_file(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    table = pd.DataFrame(X, columns=list("abcd")).assign(label=LABELS["classes"])
+    table.to_parquet(tmp_path / "iris.parquet", row_group_size=64)
+    return tmp_path / "iris.parquet"
+
+
+def test_parquet_files_are_batches(parquet_file):
+    from pyarrow import dataset
+
+    streamed = fit_batches(model(), parquet_batches(parquet_file, "label", batch_size=50))
+    assert_same(streamed, model().fit(X, LABELS["classes"]))
+    assert streamed.feature_names_in_.tolist() == list("abcd")
+    some = parquet_batches(dataset.dataset(parquet_file), "label", columns=["b", "a"])
+    assert_same(fit_batches(model(), some), model().fit(X[:, [1, 0]], LABELS["classes"]))
+    with pytest.raises(ValueError, match=r"must be among .* got \['z'\]"):
+        parquet_batches(parquet_file, "z")
+
+
+ROOM = 64 * 2**20
+LIMITED = """
+import re, resource, sys
+import numpy as np
+import pyarrow.parquet
+# Stacks of threads that start late would count.
+pyarrow.set_cpu_count(1), pyarrow.set_io_thread_count(1)
+from pacfourier import PBRFF, fit_batches, parquet_batches
+
+small, large, out, room = *sys.argv[1:4], int(sys.argv[4])
+model = PBRFF(5, n_candidates=50, random_state=0, precision="double")
+# What is imported, compiled and started stays: the limit is on what comes on top of it.
+fit_batches(model, parquet_batches(small, "label", batch_size=8192))
+used = int(re.search(r"VmData:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024
+resource.setrlimit(resource.RLIMIT_DATA, (used + room, used + room))
+fit_batches(model, parquet_batches(large, "label", batch_size=8192))
+np.save(out, model.losses_)
+try:
+    pyarrow.parquet.read_table(large, use_threads=False)
+except MemoryError:
+    sys.exit(0)
+sys.exit("the limit does not limit")
+"""
+
+
+def write_parquet(path, n_rows, width=64):
+    """Write a file without compression, in small groups of rows; return what is in it."""
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    inputs = np.random.default_rng(0).standard_normal((n_rows, width))
+    labels = (inputs[:, 0] > 0).astype(int)
+    columns = {f"x{column}": inputs[:, column] for column in range(width)} | {"label": labels}
+    options = {"compression": "none", "use_dictionary": False, "row_group_size": 8192}
+    parquet.write_table(pa.table(columns), path, **options)
+    return inputs, labels
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux to limit memory")
+def test_a_file_four_times_larger_than_the_memory(tmp_path):
+    small, large, out = (tmp_path / name for name in ("small.parquet", "large.parquet", "out.npy"))
+    write_parquet(small, 20_000)
+    inputs, labels = write_parquet(large, 4 * ROOM // (64 * 8))
+    assert large.stat().st_size > 4 * ROOM
+    subprocess.run(
+        [sys.executable, "-c", LIMITED, small, large, out, str(ROOM)],
+        check=True,
+        timeout=120,
+        env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1"},
+    )
+    whole = PBRFF(5, n_candidates=50, random_state=0, precision="double").fit(inputs, labels)
+    np.testing.assert_allclose(np.load(out), whole.losses_, rtol=1e-12)

@@ -1,0 +1,119 @@
+from unittest.mock import Mock
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from pacfourier import tabular
+from pacfourier.cli import app
+from pacfourier.tabular import (
+    InputError,
+    fit_file,
+    fit_table,
+    is_large,
+    large,
+    load_model,
+    save_model,
+)
+
+
+def patients(n_rows=600, seed=0):
+    """Numbers, categories and truths, with gaps in the first of the rows only."""
+    rng = np.random.default_rng(seed)
+    is_ill = rng.random(n_rows) < 0.4
+    table = pd.DataFrame(
+        {
+            "pulse": 60 + 25 * is_ill + 8 * rng.standard_normal(n_rows),
+            "visits": rng.integers(0, 9, n_rows),
+            "ward": np.where(rng.random(n_rows) < 0.8, np.where(is_ill, "east", "west"), "north"),
+            "smokes": rng.random(n_rows) < 0.5,
+            "ticket": [f"ticket {row}" for row in range(n_rows)],
+            "state": np.where(is_ill, "ill", "well"),
+        }
+    )
+    table["visits"] = table["visits"].astype("Int64")
+    is_missing = rng.random(n_rows) < np.where(np.arange(n_rows) < 200, 0.1, 0)
+    table.loc[is_missing, ["visits", "ward"]] = None
+    table.loc[3, "pulse"] = None
+    return table
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.setattr(large, "BATCH_ROWS", 70)
+    # The index is no column.
+    patients().set_index(np.arange(600) + 7).to_parquet(
+        tmp_path / "data.parquet", row_group_size=150
+    )
+    return tmp_path / "data.parquet"
+
+
+def test_a_file_gives_the_model_of_the_table(file, tmp_path):
+    advance = Mock()
+    streamed = fit_file(file, "state", n_frequencies=10, advance=advance)
+    whole = fit_table(tabular.read_table(file), "state", n_frequencies=10)
+    assert sum(call.args[0] for call in advance.call_args_list) == tabular.n_rows_to_read(file)
+    assert streamed.columns == whole.columns
+    unequal = ("seconds", "certificate")
+    for name in set(whole.record) - set(unequal):
+        assert streamed.record[name] == whole.record[name], name
+    np.testing.assert_array_equal(streamed.fingerprints, whole.fingerprints)
+    features = [model.pipeline["features"] for model in (streamed, whole)]
+    np.testing.assert_allclose(features[0].losses_, features[1].losses_, rtol=1e-10)
+    assert streamed.certificate().value == pytest.approx(whole.certificate().value, rel=1e-9)
+    fresh = patients(seed=1)
+    predictions = [model.predictions(fresh)["probability_ill"] for model in (streamed, whole)]
+    np.testing.assert_allclose(*predictions, atol=1e-4)
+    save_model(streamed, tmp_path / "model.skops")
+    assert load_model(tmp_path / "model.skops").record == streamed.record
+
+
+def test_few_rows_are_in_memory_at_once(file, monkeypatch):
+    monkeypatch.setattr(large, "MOST_PREPARED", 40)
+    monkeypatch.setattr(large, "MOST_CLASSIFIED", 100)
+    model = fit_file(file, "state", n_frequencies=10)
+    assert model.pipeline["features"].sums_.n_samples == 360
+    assert model.record["rows"] == [90, 360, 150]
+    assert model.held_out_error.n_samples == 150
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "error"),
+    [
+        (lambda table: table, {"target": "status"}, "target must be one of 'pulse'"),
+        (lambda table: table, {"epsilon": 2.0}, "epsilon must lie between 0 and 1"),
+        (lambda table: table.head(40), {}, "must have 50 rows or more, got 40"),
+        (lambda table: table.assign(state="ill"), {}, "must have two classes or more"),
+        (lambda table: table.assign(state=np.arange(600)), {}, "looks like regression"),
+        (
+            lambda table: table.assign(state=table["state"].where(table.index > 0, "rare")),
+            {},
+            "5 rows or more of each class",
+        ),
+        (lambda table: table.assign(state=table["state"].where(table.index > 0)), {}, "1 without"),
+    ],
+)
+def test_what_is_refused_of_tables_is_refused_of_files(change, options, error, tmp_path):
+    change(patients()).to_parquet(tmp_path / "data.parquet")
+    with pytest.raises(InputError, match=error):
+        fit_file(tmp_path / "data.parquet", **{"target": "state", **options})
+
+
+def test_only_large_parquet_files_are_large(file, tmp_path, monkeypatch):
+    assert not is_large(file)
+    patients().to_csv(tmp_path / "data.csv")
+    monkeypatch.setattr(large, "LARGE_BYTES", 1000)
+    assert is_large(file)
+    assert not is_large(tmp_path / "data.csv")
+    assert not is_large(tmp_path / "nowhere.parquet")
+
+
+def test_the_command_reads_large_files_in_passes(file, tmp_path, monkeypatch):
+    monkeypatch.setattr(large, "LARGE_BYTES", 1000)
+    out = tmp_path / "model.skops"
+    arguments = ["fit", file, "--target", "state", "--out", out, "--n-frequencies", 5]
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.stderr
+    assert "rows a second" in result.stderr
+    assert load_model(out).record["rows"] == [90, 360, 150]
