@@ -204,6 +204,23 @@ def test_a_failing_block_leaves_an_unfitted_estimator_unfitted(kind):
     assert state(estimator) == before
 
 
+def interrupted(block, block_info=None):
+    """Return the block, unless it is the last, where the user loses patience."""
+    if block_info and block_info[0]["chunk-location"][0] == 2:
+        raise KeyboardInterrupt
+    return block
+
+
+@pytest.mark.parametrize("kind", [PBRFF, PBLandmarks])
+def test_an_interrupted_fit_changes_nothing(kind):
+    fitted = model(kind).fit(X, LABELS["classes"])
+    before = state(fitted)
+    lazy = in_chunks(X, (100, 49, 1)).map_blocks(interrupted, meta=X[:0])
+    with dask.config.set(scheduler="synchronous"), pytest.raises(KeyboardInterrupt):
+        fitted.fit(lazy, LABELS["classes"])
+    assert all(value is before[name] for name, value in state(fitted).items())
+
+
 def test_what_does_not_fit_together_is_refused():
     lazy = in_chunks(X, (100, 50))
     unknown, none = lazy[lazy[:, 0] > 0], lazy[lazy[:, 0] > 99]
