@@ -80,7 +80,8 @@ class ClassTarget:
         """Check that every label is a known class."""
         if y.ndim != 1:
             raise ValueError(f"y must be one-dimensional as before, got {y.ndim} axes.")
-        unknown = np.setdiff1d(y, self.classes)
+        # Not by a set difference, which sorts all of y.
+        unknown = np.unique(y[~np.isin(y, self.classes)])
         if len(unknown):
             raise ValueError(
                 f"y must hold known classes {self.classes.tolist()}, got {unknown.tolist()}: "
