@@ -13,6 +13,7 @@ from pacfourier import (  # noqa: E402
     OKRFF,
     PBRFF,
     RFF,
+    BoostedRFF,
     GibbsRFF,
     PBLandmarks,
     RBFLandmarks,
@@ -20,7 +21,14 @@ from pacfourier import (  # noqa: E402
 )
 from pacfourier.core.alignment import alignment_sums  # noqa: E402
 from pacfourier.core.bandwidth import median_gamma, scale_moments  # noqa: E402
+from pacfourier.core.cosine_model import (  # noqa: E402
+    CosineModel,
+    hinge_losses,
+    model_gradient,
+    square_losses,
+)
 from pacfourier.core.gradients import alignment_objective  # noqa: E402
+from pacfourier.core.scaling import scaled_columns  # noqa: E402
 from pacfourier.core.summary import row_fingerprints, sample_summary  # noqa: E402
 from pacfourier.core.targets import target_of  # noqa: E402
 from pacfourier.tensors import sums as tensor_sums  # noqa: E402
@@ -186,6 +194,69 @@ def test_gradients_are_those_of_arrays(device, labels, precision, rng):
     found = alignment_objective(tensor(X, device), y, target, **options)(frequencies)
     for ours, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-12 if precision == "double" else 3e-6)
+
+
+@pytest.mark.parametrize("losses", [hinge_losses, square_losses])
+def test_gradients_of_a_model_are_those_of_arrays(device, losses, monkeypatch, rng):
+    X, _ = sample()
+    labels = rng.choice([-1.0, 1.0], (len(X), 2))
+    weights = rng.dirichlet(np.ones(len(X)))
+    shapes = [(4, 7), (4, 2), (4, 2), (2,)]
+    monkeypatch.setattr(tensor_sums, "LARGEST_BLOCK", 400)
+    for model in (
+        CosineModel(*(rng.standard_normal(shape) for shape in shapes)),
+        CosineModel.constant(7, np.array([0.3, -0.1])),
+    ):
+        expected = model_gradient(model, X, labels, losses, weights)
+        found = model_gradient(model, tensor(X, device), labels, losses, weights)
+        assert found[0] == pytest.approx(expected[0], abs=1e-10)
+        np.testing.assert_allclose(found[1].packed(), expected[1].packed(), rtol=0, atol=1e-10)
+        np.testing.assert_allclose(found[2], expected[2], rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_scaled_columns_are_those_of_arrays(device, dtype, monkeypatch, rng):
+    X, _ = sample(dtype=dtype)
+    X[:, 3] = 0.1
+    copies = rng.uniform(0.5, 2, len(X))
+    monkeypatch.setattr(tensor_sums, "LARGEST_BLOCK", 700)
+    expected, scales = scaled_columns(X, copies, np.float64)
+    found, found_scales = scaled_columns(tensor(X, device), copies, np.float64)
+    np.testing.assert_allclose(found_scales, scales, rtol=1e-12)
+    np.testing.assert_allclose(found.cpu(), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_boosted_frequencies_are_those_of_arrays(device, labels, is_weighted, rng):
+    """Steps amplify what is rounded: 1e-12 in the gradients is 1e-6 of a frequency at most."""
+    X, y = sample(labels=labels)
+    weights = rng.integers(0, 3, len(X)) if is_weighted else None
+    model = BoostedRFF(6, n_rounds=2, n_steps=5, labels=labels, random_state=0)
+    expected = model.fit(X, y, sample_weight=weights).frequencies_
+    frequencies = model.fit(tensor(X, device), tensor(y, device), weights).frequencies_
+    np.testing.assert_allclose(frequencies, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+    features = model.transform(tensor(X, device))
+    assert_beside(features, tensor(X, device))
+    np.testing.assert_allclose(features.cpu(), model.transform(X), rtol=0, atol=1e-10)
+
+
+def test_boosting_large_tensors_takes_single_precision(device, monkeypatch):
+    X, y = sample(labels="binary")
+    model = BoostedRFF(6, n_rounds=2, n_steps=3, random_state=0)
+    expected = model.fit(X, y).frequencies_
+    monkeypatch.setattr("pacfourier.estimators.boosted_rff.SMALL_WORK", 0)
+    frequencies = model.fit(tensor(X, device), y).frequencies_
+    np.testing.assert_allclose(frequencies, expected, rtol=0, atol=1e-2 * np.abs(expected).max())
+
+
+def test_the_certificate_of_the_prior_is_that_of_arrays(device):
+    X, y = sample(labels="binary")
+    model = RFF(20, gamma=0.1, random_state=0).fit(tensor(X, device))
+    expected = model.certificate(X, y, labels="binary")
+    found = model.certificate(tensor(X, device), tensor(y, device), labels="binary")
+    assert found.value == pytest.approx(expected.value, abs=1e-12)
+    assert found.rounding == expected.rounding == 0
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ for one or several outputs. One reduction gives its loss and the gradient in eve
 """
 
 from collections.abc import Callable
+from functools import singledispatch
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -50,6 +51,10 @@ class CosineModel(NamedTuple):
             self.intercepts,
         )
 
+    def zeros(self) -> Self:
+        """Return the model of this shape whose parameters are zero."""
+        return type(self)(*(np.zeros(part.shape) for part in self))
+
     def packed(self) -> FloatArray:
         """Return all parameters as one vector."""
         return np.concatenate([part.ravel() for part in self])
@@ -90,14 +95,31 @@ def model_gradient(
     with X. Threads take blocks of rows, whose parts are added in order: the number of threads
     changes nothing. Phases and products have the precision of X.
     """
+    residuals = np.empty_like(labels)
+    loss, gradient = gradient_sums(X, model, labels, losses, sample_weight, residuals)
+    return loss, gradient, residuals
+
+
+@singledispatch
+def gradient_sums(
+    X: Samples,
+    model: CosineModel,
+    labels: FloatArray,
+    losses: Losses,
+    sample_weight: FloatArray,
+    residuals: FloatArray,
+) -> tuple[float, CosineModel]:
+    """Return the loss and gradient of all rows, and write their residuals.
+
+    Other kinds of arrays register their own.
+    """
     starts = range(0, X.shape[0], ROWS_A_TASK)
     parts: dict[int, tuple[float, CosineModel]] = {}
-    residuals = np.empty_like(labels)
 
     def fill(start: int) -> None:
         rows = slice(start, start + ROWS_A_TASK)
         parts[start] = _partial_gradient(
-            model, X[rows], labels[rows], losses, sample_weight[rows], residuals[rows]
+            X[rows], model, labels[rows], losses, sample_weight[rows], residuals[rows]
         )
 
     run_blocks(fill, starts)
@@ -106,12 +128,12 @@ def model_gradient(
         loss += parts[start][0]
         for total, part in zip(gradient, parts[start][1], strict=True):
             total += part
-    return loss, gradient, residuals
+    return loss, gradient
 
 
 def _partial_gradient(
-    model: CosineModel,
     X: Samples,
+    model: CosineModel,
     labels: FloatArray,
     losses: Losses,
     sample_weight: FloatArray,
@@ -121,7 +143,7 @@ def _partial_gradient(
     from pacfourier.core import fused
 
     _, cosine_weights, sine_weights, intercepts = (part.astype(X.dtype) for part in model)
-    loss, gradient = 0.0, CosineModel(*(np.zeros(part.shape) for part in model))
+    loss, gradient = 0.0, model.zeros()
     ones = np.ones(len(model.frequencies), dtype=X.dtype)
     for rows, turns in turn_blocks(X, model.frequencies, X.dtype.type):
         cosines, sines = np.empty_like(turns), np.empty_like(turns)

@@ -1,8 +1,6 @@
 """Fourier features from rounds of boosting, with frequencies that move."""
 
 import numpy as np
-from scipy import sparse
-from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from pacfourier.core.boosting import residual_losses
 from pacfourier.core.cosine_model import (
@@ -14,6 +12,7 @@ from pacfourier.core.cosine_model import (
     square_losses,
 )
 from pacfourier.core.frequencies import DRAW_STREAM, FrequencyPool
+from pacfourier.core.scaling import scaled_columns
 from pacfourier.core.spectra import RBF, Mixture
 from pacfourier.core.targets import LABELS, ClassTarget, ContinuousTarget, target_of
 from pacfourier.estimators.base import FourierMap, reporter
@@ -134,8 +133,7 @@ class BoostedRFF(FourierMap):
         warn_of_many_classes(target, Sample(Block(X, y)))
         if isinstance(target, ClassTarget):
             self.classes_ = target.classes
-        scaled, scales = _scaled_columns(X, copies)
-        scaled = scaled.astype(self._dtype(X.shape), copy=False)
+        scaled, scales = scaled_columns(X, copies, self._dtype(X.shape))
         # The mean squared distance of two samples is twice the variance: one for each column.
         spread = 2 * max(np.isfinite(scales).sum(), 1)
         model = self._boosted(scaled, spread, *_outputs(y, target, copies), copies)
@@ -190,34 +188,8 @@ def _outputs(y, target, copies):
         return (signs[:, 1:] if len(target.classes) == 2 else signs), hinge_losses
     # The last code of label sets and of numbers is a constant.
     if isinstance(target, ContinuousTarget):
-        return _scaled_columns(codes[:, :-1], copies)[0], square_losses
+        return scaled_columns(codes[:, :-1], copies, np.float64)[0], square_losses
     return 2 * codes[:, :-1] - 1, hinge_losses
-
-
-def _scaled_columns(X, copies):
-    """Return samples with columns of deviation one, and the deviations."""
-    means, variances = _column_moments(X, copies)
-    deviations = np.sqrt(variances)
-    # A column that never varied, up to rounding, is endlessly wide: no frequency looks at it.
-    rounding = X.shape[0] * np.finfo(np.float64).eps * np.abs(means)
-    scales = np.where(deviations > rounding, deviations, np.inf)
-    if sparse.issparse(X):
-        return (X @ sparse.diags_array(1 / scales)).tocsr(), scales
-    # A shift turns every cosine and sine pair, which its amplitudes undo: it saves digits, and
-    # a frequency can move without turning them.
-    scaled = X - means
-    scaled /= scales
-    return scaled, scales
-
-
-def _column_moments(X, copies):
-    """Return the means and variances of the columns, in double precision."""
-    if sparse.issparse(X):
-        return mean_variance_axis(X.astype(np.float64), axis=0, weights=copies)
-    # One array of the size of X at a time.
-    means = np.einsum("i,ij->j", copies, X) / copies.sum()
-    centred = X - means
-    return means, np.einsum("i,ij,ij->j", copies, centred, centred) / copies.sum()
 
 
 def _drawn(X, residuals, pool, size):

@@ -5,12 +5,13 @@ functions of the core that take samples; what is learned of the data (sums, loss
 small, and kept in NumPy as for any other fit. The same seed gives the same frequencies.
 """
 
-from pacfourier.tensors import gradients, maps, summary, sums
+from pacfourier.tensors import boosting, gradients, maps, summary, sums
 from pacfourier.tensors.maps import tensor_kernel
 from pacfourier.tensors.validation import beside, validated_samples, validated_tensor
 
 __all__ = [
     "beside",
+    "boosting",
     "gradients",
     "maps",
     "summary",
