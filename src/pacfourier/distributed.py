@@ -21,6 +21,8 @@ def heading(X):
         raise ValueError(f"X must have two axes, got {X.ndim}.")
     if _is_table(X):
         return X._meta
+    if np.isnan(X.shape[1]):
+        raise ValueError("X must have a known number of columns: call X.compute_chunk_sizes().")
     return np.empty((0, X.shape[1]), dtype=X.dtype)
 
 

@@ -11,7 +11,7 @@ PUBLIC = [getattr(pacfourier, name) for name in pacfourier.__all__]
 CALLABLES = [item for item in PUBLIC if callable(item)]
 EXTRAS = ("matplotlib", "dask", "typer", "rich", "pandas", "pyarrow", "skops")
 # scikit-learn itself imports rich, pandas and pyarrow where they are installed.
-LATE = sorted({"numba", "torch", *EXTRAS} - {"rich", "pandas", "pyarrow"})
+LATE = sorted({"numba", "torch", "triton", "distributed", *EXTRAS} - {"rich", "pandas", "pyarrow"})
 
 
 def test_every_public_name_is_here_once():

@@ -80,6 +80,12 @@ def test_scale_gamma_is_scikit_learns(rng):
     assert gamma_of_scale(X, weights) == gamma_of_scale(np.repeat(X, weights, axis=0))
 
 
+def test_scale_moments_of_sparse_samples_are_in_double_precision(rng):
+    X = 1e20 * rng.standard_normal((20, 3)).astype(np.float32)
+    moments = scale_moments(sparse.csr_array(X))
+    np.testing.assert_allclose(moments, scale_moments(X), rtol=1e-12)
+
+
 def test_scale_moments_add_up(rng):
     X, weights = rng.standard_normal((50, 3)), rng.random(50)
     parts = scale_moments(X[:7], weights[:7]) + scale_moments(X[7:], weights[7:])

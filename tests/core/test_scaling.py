@@ -24,6 +24,12 @@ def test_moments_are_those_of_the_copies(container, dtype, rng):
     np.testing.assert_allclose(variances, np.average(squares, axis=0, weights=copies), atol=1e-15)
 
 
+def test_an_absent_row_that_hardly_counts_leaves_a_constant_column():
+    X = np.array([[0.1], [0.1], [0.1], [0.0]])
+    scales = scaled_columns(sparse.csr_array(X), np.array([1, 0.3, 0.7, 1e-90]), np.float64)[1]
+    assert np.isinf(scales).all()
+
+
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 def test_columns_have_deviation_one_or_are_left_out(container, rng):
     X, copies = sample(rng)

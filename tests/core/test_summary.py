@@ -99,3 +99,11 @@ def test_squares_of_single_precision_do_not_overflow(container, rng):
     X = (1e30 * rng.standard_normal((50, 3))).astype(np.float32)
     found = sample_summary(container(X)).squares
     np.testing.assert_allclose(found, np.square(X.astype(np.float64)).sum(axis=0))
+
+
+def test_sums_of_sparse_columns_are_in_double_precision(rng):
+    X = 1e6 * rng.standard_normal((50, 3)).astype(np.float32)
+    sparse_summary, summary = sample_summary(sparse.csr_array(X)), sample_summary(X)
+    np.testing.assert_allclose(sparse_summary.sums, summary.sums, rtol=1e-12)
+    np.testing.assert_allclose(sparse_summary.squares, summary.squares, rtol=1e-12)
+    np.testing.assert_array_equal(sparse_summary.fingerprints, summary.fingerprints)

@@ -159,3 +159,11 @@ def test_a_file_four_times_larger_than_the_memory(tmp_path):
     )
     whole = PBRFF(5, n_candidates=50, random_state=0, precision="double").fit(inputs, labels)
     np.testing.assert_allclose(np.load(out), whole.losses_, rtol=1e-12)
+
+
+def test_given_classes_leave_a_generator_its_one_pass(rng):
+    """Many numeric classes raise a question only where they were looked for."""
+    X, y = rng.standard_normal((30, 3)), np.arange(30)
+    estimator = PBRFF(5, n_candidates=50, gamma=0.1, random_state=0)
+    batches = ((X[rows], y[rows]) for rows in (slice(15), slice(15, 30)))
+    assert fit_batches(estimator, batches, classes=y).sums_.n_samples == 30

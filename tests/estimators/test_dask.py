@@ -233,6 +233,8 @@ def test_what_does_not_fit_together_is_refused():
         (lambda: model().partial_fit(lazy[:1], Y[:1], [0, 1]), "2 samples of positive weight"),
         (lambda: model().fit(lazy, np.full(150, np.nan)), "y contains NaN"),
         (lambda: model().fit(lazy, np.zeros(150)), "two classes"),
+        (lambda: model().fit(lazy, None), "PBRFF requires y to be passed, got None"),
+        (lambda: model().fit(lazy[:, lazy[0] > 0], Y), "known number of columns"),
     ]
     for refused, error in refusals:
         with pytest.raises(ValueError, match=error):

@@ -356,3 +356,18 @@ def test_structured_candidates_serve_all_that_is_learned(estimator, rng):
     np.testing.assert_array_equal(whole.frequencies_, whole.pool_[:][whole.kept_])
     assert whole.transform(X).shape == (200, 20)
     assert 0 < whole.certificate().value <= 1
+
+
+@pytest.mark.parametrize("kind", [PBRFF, OKRFF])
+def test_a_new_fit_forgets_names_and_classes(kind, rng):
+    pandas = pytest.importorskip("pandas")
+    X = rng.standard_normal((40, 2))
+    model = kind(5, n_candidates=50, random_state=0)
+    model.fit(pandas.DataFrame(X, columns=["a", "b"]), np.resize([0, 1], 40))
+    assert hasattr(model, "feature_names_in_")
+    assert hasattr(model, "classes_")
+    model.fit(X, X[:, 0])
+    assert not hasattr(model, "feature_names_in_")
+    assert not hasattr(model, "classes_")
+    # Without a warning of names.
+    model.transform(X)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from pacfourier import (  # noqa: E402
     PBLandmarks,
     RBFLandmarks,
     alignment_losses,
+    fit_batches,
 )
 from pacfourier.core.alignment import alignment_sums  # noqa: E402
 from pacfourier.core.bandwidth import median_gamma, scale_moments  # noqa: E402
@@ -268,6 +270,8 @@ def test_the_certificate_of_the_prior_is_that_of_arrays(device):
         (torch.full((4, 3), torch.nan), "contains NaN or infinity"),
         (torch.zeros((4, 3), dtype=torch.complex64), "Complex data"),
         (torch.zeros((4, 3)).to_sparse(), "dense tensor"),
+        (torch.zeros((4, 3), device="meta"), "on the CPU or on CUDA, got device 'meta'"),
+        (torch.full((4, 3), -torch.inf), "contains NaN or infinity"),
     ],
 )
 def test_bad_tensors_are_refused(X, message):
@@ -281,8 +285,12 @@ def test_bad_labels_are_refused():
         PBRFF(2, n_candidates=10).fit(X, [0, 1])
     with pytest.raises(ValueError, match="needs y, got None"):
         PBRFF(2, n_candidates=10).fit(X, None)
-    with pytest.raises(ValueError, match="one axis"):
+    with pytest.raises(ValueError, match="1d array, got an array of shape"):
         PBLandmarks("random").fit(X, torch.zeros((4, 2)))
+    with pytest.raises(ValueError, match="alignment_losses needs y, got None"):
+        alignment_losses(X, None, X[:1])
+    with pytest.raises(ValueError, match="must have data, got device 'meta'"):
+        PBRFF(2, n_candidates=10).fit(X, torch.zeros(4, device="meta"))
     model = RFF(2).fit(torch.zeros((4, 3)))
     with pytest.raises(ValueError, match="3 features"):
         model.transform(torch.zeros((4, 2)))
@@ -298,9 +306,126 @@ def test_clusters_of_tensors_are_refused():
 
 def test_small_floats_and_integers_become_floats():
     y = np.array([0, 1, 0, 1])
-    for dtype, expected in ((torch.float16, torch.float32), (torch.int64, torch.float64)):
+    for dtype, expected in (
+        (torch.float16, torch.float32),
+        (torch.bfloat16, torch.float32),
+        (torch.int64, torch.float64),
+        (torch.bool, torch.float64),
+    ):
         X = torch.arange(12).reshape(4, 3).to(dtype)
         assert RFF(2).fit(X, y).transform(X).dtype == expected
+
+
+def test_a_refused_tensor_leaves_no_mark():
+    model = RFF(2, random_state=0).fit(torch.ones((4, 3)))
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(torch.full((4, 2), torch.nan))
+    assert model.n_features_in_ == 3
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16, torch.int8, torch.bool])
+def test_labels_and_weights_of_any_type(device, kind):
+    X, y = sample(labels="binary")
+    y, weights = y > 0, np.ones(len(X))
+    expected = PBRFF(5, n_candidates=50, random_state=0).fit(X, y).losses_
+    found = PBRFF(5, n_candidates=50, random_state=0)
+    found.fit(tensor(X, device), torch.as_tensor(y).to(kind), torch.as_tensor(weights).to(kind))
+    np.testing.assert_allclose(found.losses_, expected, atol=1e-12)
+
+
+def test_labels_may_be_columns_or_sparse():
+    X, y = sample(labels="multilabel")
+    model = PBRFF(5, n_candidates=50, random_state=0)
+    expected = model.fit(X, y).losses_
+    found = model.fit(torch.as_tensor(X), sparse.csr_array(y)).losses_
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    with pytest.warns(UserWarning, match="column-vector y"):
+        PBLandmarks("random", n_landmarks=3).fit(torch.as_tensor(X), torch.as_tensor(y[:, :1]))
+
+
+@pytest.mark.parametrize("as_given", [np.ndarray.tolist, np.asarray, torch.as_tensor])
+def test_frequencies_keep_their_digits_wherever_they_come_from(device, as_given, rng):
+    X, y = sample()
+    frequencies = rng.standard_normal((5, 7))
+    frequencies.flags.writeable = as_given is not np.asarray
+    found = alignment_losses(tensor(X, device), y, as_given(frequencies))
+    assert_beside(found, tensor(X, device))
+    np.testing.assert_allclose(found.cpu(), alignment_losses(X, y, frequencies), atol=1e-12)
+
+
+def test_kernels_of_tensors_stay_in_one_place(device):
+    X, y = sample()
+    model = PBRFF(5, n_candidates=50, random_state=0).fit(X, y)
+    for pair in ((tensor(X, device), X), (X, tensor(X, device))):
+        with pytest.raises(ValueError, match="X and Y must be tensors on one device"):
+            model.kernel(*pair)
+    gram = model.kernel(tensor(X, device).float(), tensor(X[:9], device))
+    np.testing.assert_allclose(gram.cpu(), model.kernel(X, X[:9]), atol=1e-5)
+
+
+@pytest.mark.parametrize("spectrum", ["rbf", "rational_quadratic"])
+def test_similarities_keep_their_digits_far_from_zero(device, spectrum):
+    """Squares of 3e3 leave single precision no digits for distances of one."""
+    X, y = sample(dtype=np.float32)
+    X = np.round(X, 2) + np.float32(3000)
+    model = RBFLandmarks("random", spectrum=spectrum, gamma=0.5, n_landmarks=40, random_state=0)
+    expected = model.fit(X, y).transform(X.astype(np.float64))
+    np.testing.assert_allclose(model.transform(tensor(X, device)).cpu(), expected, atol=1e-5)
+
+
+def test_landmarks_may_be_tensors_or_come_from_sparse_samples(device):
+    X, y = sample()
+    points = tensor(X[:6], device).requires_grad_()
+    expected = PBLandmarks((X[:6], y[:6]), random_state=0).fit(X, y).transform(X)
+    for landmarks in (
+        (points, tensor(y[:6], device)),
+        lambda X, y, *_: (X[:6], y[:6]),
+        lambda X, *_: torch.arange(6, device=X.device),
+    ):
+        model = PBLandmarks(landmarks, n_landmarks=6, random_state=0)
+        found = model.fit(tensor(X, device), y).transform(tensor(X, device))
+        np.testing.assert_allclose(found.cpu(), expected, atol=1e-10)
+    model = RBFLandmarks("random", n_landmarks=5, random_state=0).fit(sparse.csr_array(X), y)
+    found = model.transform(tensor(X, device))
+    np.testing.assert_allclose(found.cpu(), model.transform(X), atol=1e-12)
+
+
+@pytest.mark.parametrize("gamma", ["scale", "median"])
+def test_batches_of_tensors_are_those_of_arrays(device, gamma):
+    X, y = sample()
+    model = PBRFF(5, n_candidates=50, gamma=gamma, precision="double", random_state=0)
+    expected = model.fit(X, y).losses_
+    weights = torch.ones(150, device=device)
+    batches = [
+        (tensor(X[:150], device), tensor(y[:150], device), weights),
+        (tensor(X[150:], device), tensor(y[150:], device), weights),
+    ]
+    np.testing.assert_allclose(fit_batches(model, batches).losses_, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(("setting", "unit"), [("high", 2**-11), ("medium", 2**-8)])
+def test_coarse_products_are_told_to_the_certificate(setting, unit, rng):
+    X, y = sample()
+    arguments = y, target_of(y), rng.standard_normal((5, 7))
+    before = torch.get_float32_matmul_precision()
+    expected = alignment_sums(torch.as_tensor(X), *arguments).rounding
+    torch.set_float32_matmul_precision(setting)
+    try:
+        rounding = alignment_sums(torch.as_tensor(X), *arguments).rounding
+    finally:
+        torch.set_float32_matmul_precision(before)
+    assert (rounding > expected + unit).all()
+
+
+def test_the_newer_setting_of_products_is_read(monkeypatch):
+    def refused():
+        raise RuntimeError("mix of the legacy and new APIs")
+
+    monkeypatch.setattr(torch, "get_float32_matmul_precision", refused)
+    for kind, backend in (("cpu", "mkldnn"), ("cuda", "cuda")):
+        setting = SimpleNamespace(matmul=SimpleNamespace(fp32_precision=f"of {kind}"))
+        monkeypatch.setattr(torch.backends, backend, setting)
+        assert tensor_sums.product_precision(torch.device(kind)) == f"of {kind}"
 
 
 def test_a_tensor_that_needs_gradients_is_read():

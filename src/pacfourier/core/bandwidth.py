@@ -16,7 +16,10 @@ MEDIAN_SAMPLES = 1000
 def scale_moments(X: Samples, sample_weight: FloatArray | None = None) -> FloatArray:
     """Return the sums over all values of their weight, of the values and of their squares."""
     weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
-    squares = X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)
+    if sparse.issparse(X):
+        # Its sums have its own precision, whatever type is asked for.
+        X = X.astype(np.float64)
+    squares = X.power(2) if sparse.issparse(X) else np.square(X, dtype=np.float64)
     total = weights @ np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
     squared = weights @ np.asarray(squares.sum(axis=1)).ravel()
     return np.array([weights.sum() * X.shape[1], total, squared])

@@ -66,4 +66,4 @@ def _sparse_moments(X: Any, copies: FloatArray) -> tuple[FloatArray, FloatArray]
     # Where none is absent, the difference would be rounding: a constant column must show as such.
     is_full = np.bincount(X.indices, minlength=n_features) == X.shape[0]
     absent = total - np.bincount(X.indices, weights, minlength=n_features)
-    return means, (squares + np.where(is_full, 0, absent) * means**2) / total
+    return means, (squares + np.where(is_full, 0, np.maximum(absent, 0)) * means**2) / total

@@ -99,10 +99,11 @@ def sample_summary(X: Samples, *, is_weighted: bool = False) -> SampleSummary:
 
 
 def _block_summary(X: Samples, is_weighted: bool) -> SampleSummary:
-    squares = (
-        X.astype(np.float64).power(2) if sparse.issparse(X) else np.square(X, dtype=np.float64)
-    )
     fingerprints, counts = np.unique(row_fingerprints(X), return_counts=True)
+    if sparse.issparse(X):
+        # Its sums have its own precision, whatever type is asked for.
+        X = X.astype(np.float64)
+    squares = X.power(2) if sparse.issparse(X) else np.square(X, dtype=np.float64)
     return SampleSummary(
         n_samples=X.shape[0],
         fingerprints=fingerprints,

@@ -42,13 +42,13 @@ class FourierMap(SparseTransformer):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+        X : array-like, sparse matrix, tensor or Dask collection of shape (n_samples, n_features)
 
         Returns
         -------
         features : array of shape (n_samples, 2 * n_frequencies)
-            All cosines, then all sines. Their inner product is the deployed kernel. A lazy Dask
-            array for a Dask collection.
+            All cosines, then all sines. Their inner product is the deployed kernel. A tensor on
+            the device of X if that is one, a lazy Dask array for a Dask collection.
         """
         check_is_fitted(self)
         if is_lazy(X):
@@ -61,9 +61,9 @@ class FourierMap(SparseTransformer):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples_X, n_features)
-        Y : array-like or sparse matrix of shape (n_samples_Y, n_features), default=None
-            None means X.
+        X : array-like, sparse matrix or tensor of shape (n_samples_X, n_features)
+        Y : array-like, sparse matrix or tensor of shape (n_samples_Y, n_features), default=None
+            None means X. A tensor if X is one, on the same device.
 
         Returns
         -------
@@ -73,6 +73,10 @@ class FourierMap(SparseTransformer):
         check_is_fitted(self)
         X = self._validate(X, reset=False)
         Y = X if Y is None else self._validate(Y, reset=False)
+        if is_tensor(X) or is_tensor(Y):
+            from pacfourier.tensors import alike
+
+            X, Y = (X, X) if Y is X else alike(X, Y)
         gram = 0
         support = np.flatnonzero(self.posterior_ > NEGLIGIBLE_WEIGHT)
         for start in range(0, len(support), FREQUENCY_BLOCK):

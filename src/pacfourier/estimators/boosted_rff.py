@@ -16,7 +16,12 @@ from pacfourier.core.scaling import scaled_columns
 from pacfourier.core.spectra import RBF, Mixture
 from pacfourier.core.targets import LABELS, ClassTarget, ContinuousTarget, target_of
 from pacfourier.estimators.base import FourierMap, reporter
-from pacfourier.estimators.labels import dense_labels, positive_weights, warn_of_many_classes
+from pacfourier.estimators.labels import (
+    dense_labels,
+    positive_weights,
+    show_classes,
+    warn_of_many_classes,
+)
 from pacfourier.estimators.learned import SMALL_WORK
 from pacfourier.estimators.parameters import check_count, check_option, check_positive, drawn_seed
 from pacfourier.estimators.samples import Block, Sample
@@ -131,8 +136,7 @@ class BoostedRFF(FourierMap):
         copies = np.ones(len(y)) if copies is None else copies
         target = target_of(y, self.labels)
         warn_of_many_classes(target, Sample(Block(X, y)))
-        if isinstance(target, ClassTarget):
-            self.classes_ = target.classes
+        show_classes(self, target)
         scaled, scales = scaled_columns(X, copies, self._dtype(X.shape))
         # The mean squared distance of two samples is twice the variance: one for each column.
         spread = 2 * max(np.isfinite(scales).sum(), 1)

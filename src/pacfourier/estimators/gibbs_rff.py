@@ -20,7 +20,7 @@ from pacfourier.core.spectra import gaussian_components
 from pacfourier.core.targets import LABELS, ClassTarget, target_of
 from pacfourier.estimators.base import FourierMap, reporter
 from pacfourier.estimators.certified import alignment_evidence, certificate_of, deployed_weights
-from pacfourier.estimators.labels import dense_labels, warn_of_many_classes
+from pacfourier.estimators.labels import dense_labels, show_classes, warn_of_many_classes
 from pacfourier.estimators.learned import SMALL_WORK, Learned, learned_of
 from pacfourier.estimators.parameters import check_count, check_option, check_positive, drawn_seed
 from pacfourier.estimators.priors import prior_source, prior_spectrum
@@ -184,8 +184,7 @@ class GibbsRFF(FourierMap):
     def _learn(self, sample):
         self.target_ = target_of(sample.witnesses(self.labels), self.labels)
         warn_of_many_classes(self.target_, sample)
-        if isinstance(self.target_, ClassTarget):
-            self.classes_ = self.target_.classes
+        show_classes(self, self.target_)
         seed = drawn_seed(self.random_state)
         self.prior_source_ = prior_source(self)
         target = self._gibbs_target(sample, seed)

@@ -38,6 +38,14 @@ def positive_weights(X, y, sample_weight, fewest=2):
     return X[positive], y[positive], weights[positive]
 
 
+def show_classes(estimator, target):
+    """Give an estimator the classes of its target, or take away those of an earlier fit."""
+    if isinstance(target, ClassTarget):
+        estimator.classes_ = target.classes
+    elif hasattr(estimator, "classes_"):
+        del estimator.classes_
+
+
 def warn_of_many_classes(target, sample):
     """Warn where integers read as classes look like numbers."""
     if not isinstance(target, ClassTarget) or target.classes.dtype.kind not in "fiu":

@@ -16,7 +16,12 @@ from pacfourier.core.summary import SampleSummary, sample_summary
 from pacfourier.core.targets import LABELS, ClassTarget, Target, target_of
 from pacfourier.estimators.base import FourierMap
 from pacfourier.estimators.certified import alignment_evidence, certificate_of, deployed_weights
-from pacfourier.estimators.labels import dense_labels, positive_weights, warn_of_many_classes
+from pacfourier.estimators.labels import (
+    dense_labels,
+    positive_weights,
+    show_classes,
+    warn_of_many_classes,
+)
 from pacfourier.estimators.parameters import check_count, check_option
 from pacfourier.estimators.priors import prior_pool, prior_source
 from pacfourier.estimators.samples import Block, adopt, read_sample
@@ -209,7 +214,9 @@ class LearnedFourierMap(FourierMap, ABC):
             trial.prior_source_ = prior_source(self)
             shown = sample.witnesses(self.labels) if classes is None else np.unique(classes)
             target = target_of(shown, self.labels, classes)
-            warn_of_many_classes(target, sample)
+            # Classes that were given are classes; to count samples may take the only pass.
+            if classes is None:
+                warn_of_many_classes(target, sample)
             pool = prior_pool(sample, self, self.n_candidates)
         else:
             _check_same_classes(self.target_, classes)
@@ -244,10 +251,9 @@ class LearnedFourierMap(FourierMap, ABC):
         """Compute losses and posterior from the sums, and keep some frequencies."""
         self.losses_ = self.sums_.losses(self.target_.agreement(self.sums_.totals))
         self.selection_losses_ = self.losses_
-        if isinstance(self.target_, ClassTarget):
-            self.classes_ = self.target_.classes
-            if self.balance:
-                self.selection_losses_ = class_balanced_losses(self.sums_)
+        show_classes(self, self.target_)
+        if self.balance and isinstance(self.target_, ClassTarget):
+            self.selection_losses_ = class_balanced_losses(self.sums_)
         self.posterior_ = self._posterior()
         self.kept_, self.frequency_weights_ = draw_frequencies(
             self.posterior_, self.n_frequencies, self.draw, self.pool_.stream(DRAW_STREAM)

@@ -1,10 +1,10 @@
 """The alignment losses of given frequencies, as a function."""
 
 import numpy as np
-from sklearn.utils import check_array, check_consistent_length, check_X_y
+from sklearn.utils import check_array, check_X_y
 
 from pacfourier.core.alignment import alignment_sums
-from pacfourier.core.arrays import host, is_tensor, matching
+from pacfourier.core.arrays import is_tensor, matching
 from pacfourier.core.phases import precision_of
 from pacfourier.core.targets import target_of
 from pacfourier.estimators.labels import dense_labels, positive_weights
@@ -20,7 +20,7 @@ def alignment_losses(X, y, frequencies, *, sample_weight=None, labels="auto"):
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
+    X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
         float32 samples are computed in single precision, all others in double.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
     frequencies : array-like of shape (n_frequencies, n_features)
@@ -31,7 +31,7 @@ def alignment_losses(X, y, frequencies, *, sample_weight=None, labels="auto"):
     Returns
     -------
     losses : array of shape (n_frequencies,)
-        Between 0 and 1.
+        Between 0 and 1. A tensor beside X if X is one.
 
     Examples
     --------
@@ -56,11 +56,11 @@ def alignment_losses(X, y, frequencies, *, sample_weight=None, labels="auto"):
 
 def _validated(X, y, frequencies):
     if is_tensor(X):
-        from pacfourier.tensors import beside, validated_tensor
+        from pacfourier.tensors import beside, validated_labels, validated_tensor
 
-        y = check_array(host(y), ensure_2d=False, dtype=None, input_name="y")
-        check_consistent_length(X, y)
-        return validated_tensor(X, "X", 2), y, beside(X, frequencies, "frequencies")
+        X = validated_tensor(X, "X", 2)
+        y = validated_labels(X, y, "alignment_losses", multi_output=True)
+        return X, y, beside(X, frequencies, "frequencies")
     X, y = check_X_y(
         X,
         y,

@@ -1,6 +1,7 @@
 """The empirical kernel map: similarities to landmarks, before anything is learned."""
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from sklearn.utils.multiclass import check_classification_targets
@@ -142,7 +143,9 @@ class RBFLandmarks(LandmarkMap):
         if is_tensor(X):
             from pacfourier.tensors import tensor_kernel
 
-            return tensor_kernel(self.spectrum_, X, matching(X, self.landmarks_))
+            points = self.landmarks_
+            dense = points.toarray() if sparse.issparse(points) else points
+            return tensor_kernel(self.spectrum_, X, matching(X, dense))
         return kernel_matrix(self.spectrum_, X, self.landmarks_).astype(X.dtype, copy=False)
 
 

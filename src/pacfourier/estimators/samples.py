@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import validate_data
 
+from pacfourier.core.arrays import host, is_tensor
 from pacfourier.core.bandwidth import scale_moments
 from pacfourier.core.targets import label_witnesses
 from pacfourier.estimators.labels import dense_labels
@@ -145,6 +146,8 @@ def read_sample(estimator, data, *, reset, persist=False):
         return blocked_sample(estimator, data.fold, data.heading(), reset=reset)
     if not is_lazy(data[0]):
         return Sample(estimator._block(*data, reset=reset, fewest=2 if reset else 1))
+    if data[1] is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, got None.")
     from pacfourier import distributed
 
     names, blocks = distributed.heading(data[0]), distributed.aligned_blocks(*data)
@@ -185,11 +188,18 @@ def lazily_mapped(estimator, X, attributes):
 
 def adopt(estimator, trial):
     """Give an estimator all that a copy of it has learned: after a failure nothing is changed."""
+    # What the copy has forgotten, such as the names of columns, is forgotten.
+    for name in vars(estimator).keys() - vars(trial).keys():
+        delattr(estimator, name)
     vars(estimator).update(vars(trial))
     return estimator
 
 
 def _checked_heading(names):
+    if is_tensor(names):
+        from pacfourier.tensors import validated_tensor
+
+        return validated_tensor(names[:0], "X", 0)
     return check_array(
         names[:0], accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=0
     )
@@ -211,8 +221,8 @@ def _of_labels(labels, index, X, y, weights):
     del index, X
     if _n_rows(y) == 0:
         return None
-    y = dense_labels(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
-    positive = np.ones(len(y), dtype=bool) if weights is None else np.asarray(weights) > 0
+    y = dense_labels(check_array(host(y), ensure_2d=False, dtype=None, input_name="y"))
+    positive = np.ones(len(y), dtype=bool) if weights is None else np.asarray(host(weights)) > 0
     check_consistent_length(y, positive)
     return label_witnesses(y[positive], labels) if positive.any() else None
 
@@ -236,7 +246,7 @@ def _moments(block):
 
 
 def _rows(chosen, block):
-    return block.X[chosen[block.index]]
+    return host(block.X[chosen[block.index]])
 
 
 def _stacked(first, second):

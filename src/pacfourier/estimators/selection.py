@@ -147,7 +147,7 @@ def _rows(indices, X, y):
 
 def _checked(indices, X):
     """Return the indices that a callable gave, if they are different rows."""
-    indices = np.asarray(indices)
+    indices = np.asarray(host(indices))
     is_rows = indices.ndim == 1 and indices.size > 0 and indices.dtype.kind in "iu"
     if not is_rows or indices.min() < 0 or indices.max() >= X.shape[0]:
         raise ValueError(
@@ -162,9 +162,9 @@ def _given(landmarks, X):
     if len(landmarks) != 2:
         raise ValueError(f"landmarks must be (points, labels), got {len(landmarks)} items.")
     points = check_array(
-        landmarks[0], accept_sparse="csr", dtype=_type_of(X), input_name="landmarks"
+        host(landmarks[0]), accept_sparse="csr", dtype=_type_of(X), input_name="landmarks"
     )
-    labels = np.asarray(landmarks[1])
+    labels = np.asarray(host(landmarks[1]))
     if points.shape[1] != X.shape[1]:
         raise ValueError(
             f"landmarks must have {X.shape[1]} columns as X has, got {points.shape[1]}."

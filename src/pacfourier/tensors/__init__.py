@@ -7,9 +7,16 @@ small, and kept in NumPy as for any other fit. The same seed gives the same freq
 
 from pacfourier.tensors import boosting, gradients, maps, summary, sums
 from pacfourier.tensors.maps import tensor_kernel
-from pacfourier.tensors.validation import beside, validated_samples, validated_tensor
+from pacfourier.tensors.validation import (
+    alike,
+    beside,
+    validated_labels,
+    validated_samples,
+    validated_tensor,
+)
 
 __all__ = [
+    "alike",
     "beside",
     "boosting",
     "gradients",
@@ -17,6 +24,7 @@ __all__ = [
     "summary",
     "sums",
     "tensor_kernel",
+    "validated_labels",
     "validated_samples",
     "validated_tensor",
 ]

@@ -18,6 +18,7 @@ import torch
 from scipy import sparse
 
 from pacfourier.core.arrays import ComplexArray, host
+from pacfourier.tensors.sums import FACTOR_ROUNDING, magnitudes, product_precision
 
 # Tiles of samples that one program adds up before it writes its sums.
 TILES = 16
@@ -85,15 +86,17 @@ def column_sums(
     from pacfourier.tensors.kernels import chunk_sums
 
     width = -(-X.shape[1] // tile.features) * tile.features
-    units = powers_of_two(X.abs().amax(dim=0))
+    units = powers_of_two(magnitudes(X))
     omegas = frequencies * (units / (2 * math.pi)).to(frequencies.dtype)
     n_padded = -(-len(omegas) // tile.frequencies) * tile.frequencies
     left = row_scaled_halves(omegas, n_padded, width)
-    is_exact = torch.get_float32_matmul_precision() == "highest"
+    is_exact = FACTOR_ROUNDING[product_precision(X.device)] == 0
     totals = X.new_zeros((n_columns, 4, n_padded), dtype=torch.float64)
     for slab in slabs(chunks, tile.samples, LARGEST_SLAB // width):
         right = halves(X[slab.rows] / units, width)
-        sums = chunk_sums(left, right, slab, tile, is_exact=is_exact)
+        # Triton launches on the current device, which may be another one.
+        with torch.cuda.device_of(X):
+            sums = chunk_sums(left, right, slab, tile, is_exact=is_exact)
         # Chunks are sorted by column: one sum a column, in a fixed order.
         columns, sizes = torch.unique_consecutive(slab.columns, return_counts=True)
         parts = sums.split(sizes.tolist())

@@ -11,13 +11,17 @@ from pacfourier.core.features import fourier_features
 from pacfourier.core.frequencies import FrequencyPool
 from pacfourier.core.landmarks import landmark_similarities, landmarks_a_block
 from pacfourier.core.phases import largest_magnitudes, precision_groups, precision_of
-from pacfourier.core.spectra import RBF, Laplacian, Mixture, Spectrum
-from pacfourier.tensors.sums import TYPES, phase_sizes, row_blocks
+from pacfourier.core.spectra import RBF, Laplacian, Mixture, RationalQuadratic, Spectrum
+from pacfourier.tensors.sums import TYPES, magnitudes, phase_sizes, row_blocks
 
 
 @host.register(torch.Tensor)
 def tensor_host(X: torch.Tensor) -> FloatArray:
-    """Return a copy in NumPy's memory."""
+    """Return the numbers where NumPy can read them; those of a CPU tensor are not copied."""
+    if X.device.type == "meta":
+        raise ValueError("tensors must have data, got device 'meta'.")
+    # NumPy has no such type; every number of it is one of single precision.
+    X = X.float() if X.dtype == torch.bfloat16 else X
     return np.asarray(X.detach().cpu())
 
 
@@ -30,7 +34,7 @@ def tensor_matching(X: torch.Tensor, values: FloatArray) -> torch.Tensor:
 @largest_magnitudes.register(torch.Tensor)
 def tensor_magnitudes(X: torch.Tensor) -> FloatArray:
     """Return the largest absolute value of each feature."""
-    return host(X.abs().amax(dim=0).double())
+    return host(magnitudes(X).double())
 
 
 @fourier_features.register(torch.Tensor)
@@ -51,8 +55,8 @@ def _phase_blocks(
     X: torch.Tensor, frequencies: FloatArray
 ) -> Iterator[tuple[IntArray, slice, torch.Tensor]]:
     """Yield indices of frequencies, rows and their phases, in the precision that they need."""
-    table = torch.as_tensor(frequencies, device=X.device)
-    sizes = phase_sizes(table, X.abs().amax(dim=0))
+    table = torch.tensor(frequencies, device=X.device)
+    sizes = phase_sizes(table, magnitudes(X))
     for dtype, members in precision_groups(sizes, precision_of(X)):
         columns = table[torch.as_tensor(members, device=X.device)].to(TYPES[dtype]).T
         for rows in row_blocks(len(X), len(members)):
@@ -84,10 +88,13 @@ def tensor_similarities(
 @scale_moments.register(torch.Tensor)
 def tensor_scale_moments(X: torch.Tensor, sample_weight: FloatArray | None = None) -> FloatArray:
     """Return the sums over all values of their weight, of the values and of their squares."""
-    doubles = X.double()
-    rows = host(torch.stack([doubles.sum(dim=1), doubles.square().sum(dim=1)], dim=1))
-    weights = np.ones(len(rows)) if sample_weight is None else sample_weight
-    return np.append(weights.sum() * X.shape[1], weights @ rows)
+    weights = np.ones(len(X)) if sample_weight is None else sample_weight
+    moments = np.array([weights.sum() * X.shape[1], 0, 0])
+    for rows in row_blocks(*X.shape):
+        doubles = X[rows].double()
+        sums = torch.stack([doubles.sum(dim=1), doubles.square().sum(dim=1)], dim=1)
+        moments[1:] += weights[rows] @ host(sums)
+    return moments
 
 
 def tensor_kernel(spectrum: Spectrum, X: torch.Tensor, landmarks: torch.Tensor) -> torch.Tensor:
@@ -96,8 +103,15 @@ def tensor_kernel(spectrum: Spectrum, X: torch.Tensor, landmarks: torch.Tensor) 
         parts = zip(spectrum.weights, spectrum.components, strict=True)
         kernels = [weight * tensor_kernel(each, X, landmarks) for weight, each in parts]
         return torch.stack(kernels).sum(dim=0)
-    if isinstance(spectrum, RBF):
-        return torch.exp(-spectrum.gamma * torch.cdist(X, landmarks).square())
+    if isinstance(spectrum, RBF | RationalQuadratic):
+        # Differences first: squares of samples far from zero have no digits left for distances.
+        mode = "donot_use_mm_for_euclid_dist"
+        squares = torch.cdist(X, landmarks, compute_mode=mode).square()
+        if isinstance(spectrum, RBF):
+            return torch.exp(-spectrum.gamma * squares)
+        return torch.exp(-spectrum.alpha * torch.log1p(spectrum.gamma * squares / spectrum.alpha))
     if isinstance(spectrum, Laplacian):
         return torch.exp(-spectrum.gamma * torch.cdist(X, landmarks, p=1))
-    raise ValueError(f"spectrum of tensors must be 'rbf' or 'laplacian', got {spectrum!r}.")
+    raise ValueError(
+        f"spectrum of tensors must be 'rbf', 'rational_quadratic' or 'laplacian', got {spectrum!r}."
+    )

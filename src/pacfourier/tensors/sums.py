@@ -17,6 +17,9 @@ from pacfourier.core.phases import Precision, precision_groups, single_rounding
 # Numbers of a block of frequencies, and of a block of phases: 256 MB each in single precision.
 LARGEST_BLOCK = 2**26
 TYPES: dict[Any, torch.dtype] = {np.float32: torch.float32, np.float64: torch.float64}
+# How far a product rounds its factors, by torch's settings: the newer names, and the older ones.
+FACTOR_ROUNDING = {"ieee": 0.0, "none": 0.0, "tf32": 2.0**-11, "bf16": 2.0**-8}
+OLDER_NAMES = {"highest": "ieee", "high": "tf32", "medium": "bf16"}
 
 
 @wave_sums.register(torch.Tensor)
@@ -31,19 +34,37 @@ def tensor_wave_sums(
     waves = np.empty((weighted.shape[1], n_frequencies), dtype=np.complex128)
     harmonics = np.empty(n_frequencies, dtype=np.complex128)
     rounding = np.zeros(n_frequencies)
-    magnitudes = X.abs().amax(dim=0)
+    largest = magnitudes(X)
+    coarse = FACTOR_ROUNDING[product_precision(X.device)]
     size = max(1, LARGEST_BLOCK // n_features)
     for start in range(0, n_frequencies, size):
         block = torch.as_tensor(frequencies[start : start + size], device=X.device)
-        sizes = phase_sizes(block, magnitudes)
+        sizes = phase_sizes(block, largest)
         for dtype, members in precision_groups(sizes, precision):
             columns = start + members
             if dtype == np.float32:
-                rounding[columns] = single_rounding(sizes[members], n_features)
+                # Both factors of a phase, and the cosines that codes are multiplied with.
+                coarser = coarse * (1 + 4 * sizes[members])
+                rounding[columns] = single_rounding(sizes[members], n_features) + coarser
             chosen = block if len(members) == len(block) else block[torch.as_tensor(members)]
             add = wave_sums_of(X, TYPES[dtype])
             waves[:, columns], harmonics[columns] = add(X, weighted, chosen, TYPES[dtype])
     return waves, harmonics, rounding
+
+
+def magnitudes(X: torch.Tensor) -> torch.Tensor:
+    """Return the largest absolute value of each feature, without a copy of X."""
+    return torch.maximum(X.amax(dim=0), -X.amin(dim=0))
+
+
+def product_precision(device: torch.device) -> str:
+    """Return how torch was told to round the factors of products in single precision."""
+    try:
+        return OLDER_NAMES[torch.get_float32_matmul_precision()]
+    except RuntimeError:
+        # Told by the newer names, which the older function refuses to read.
+        backend = torch.backends.cuda if device.type == "cuda" else torch.backends.mkldnn
+        return str(backend.matmul.fp32_precision)
 
 
 def phase_sizes(frequencies: torch.Tensor, magnitudes: torch.Tensor) -> FloatArray:
