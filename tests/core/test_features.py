@@ -80,6 +80,11 @@ def test_scale_gamma_is_scikit_learns(rng):
     assert gamma_of_scale(X, weights) == gamma_of_scale(np.repeat(X, weights, axis=0))
 
 
+def test_median_gamma_of_sparse_samples_is_in_double_precision(rng):
+    X = 3000 + rng.standard_normal((20, 3)).astype(np.float32)
+    assert median_gamma(sparse.csr_array(X)) == pytest.approx(median_gamma(X), rel=1e-8)
+
+
 def test_scale_moments_of_sparse_samples_are_in_double_precision(rng):
     X = 1e20 * rng.standard_normal((20, 3)).astype(np.float32)
     moments = scale_moments(sparse.csr_array(X))

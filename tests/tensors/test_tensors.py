@@ -188,8 +188,9 @@ def test_bandwidths_are_those_of_arrays(device, rng):
 
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("precision", ["single", "double"])
-def test_gradients_are_those_of_arrays(device, labels, precision, rng):
-    X, y = sample(labels=labels)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_gradients_are_those_of_arrays(device, labels, precision, dtype, rng):
+    X, y = sample(labels=labels, dtype=dtype)
     target, frequencies = target_of(y, labels), rng.standard_normal((20, 7))
     options = {"balance": labels in ("binary", "multiclass"), "precision": precision}
     expected = alignment_objective(X, y, target, **options)(frequencies)

@@ -53,7 +53,8 @@ def median_gamma(X: Samples) -> float:
         return 1.0
     X = host(X)
     if sparse.issparse(X):
-        gram = (X @ X.T).toarray().astype(np.float64)
+        X = X.astype(np.float64)
+        gram = (X @ X.T).toarray()
     else:
         # Distances do not change by centring; their digits do.
         chosen = X - X.mean(axis=0, dtype=np.float64)

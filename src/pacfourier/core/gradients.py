@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacfourier.core.alignment import AlignmentSums, class_balance, class_balanced_sums
-from pacfourier.core.arrays import ComplexArray, FloatArray, Samples, is_tensor, matching
+from pacfourier.core.arrays import ComplexArray, FloatArray, Samples
 from pacfourier.core.phases import (
     ROW_BLOCK,
     Precision,
@@ -125,6 +125,14 @@ def losses_and_gradients(
     return losses, gradients
 
 
+@singledispatch
+def prepared(
+    X: Samples, weighted: sparse.csr_array, precision: Precision
+) -> tuple[Samples, sparse.csr_array]:
+    """Return samples in the precision of the products, and codes, as gradients take them."""
+    return X if precision == "double" else X.astype(np.float32, copy=False), weighted
+
+
 def gradient_blocks(n_frequencies: int, work: int) -> Iterator[slice]:
     """Cut frequencies that cost ``work`` each into blocks, two or more if that is worth it."""
     half = -(-n_frequencies // 2)
@@ -157,8 +165,7 @@ def alignment_objective(
     gram = (weighted.T @ weighted).toarray()
     return AlignmentObjective(
         X,
-        X if precision == "double" or is_tensor(X) else X.astype(np.float32, copy=False),
-        matching(X, weighted.toarray()) if is_tensor(X) else weighted,
+        *prepared(X, weighted, precision),
         agreement,
         float(np.vdot(agreement, gram)),
         float(weights.sum() ** 2 - np.square(weights).sum()),

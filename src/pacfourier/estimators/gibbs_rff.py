@@ -167,7 +167,7 @@ class GibbsRFF(FourierMap):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+        X : array-like, sparse matrix, tensor or Dask collection of shape (n_samples, n_features)
             The blocks of a collection are kept in the memory of the workers: each move is two
             passes over them.
         y : array-like or Dask collection of shape (n_samples,) or (n_samples, n_outputs)

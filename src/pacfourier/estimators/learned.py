@@ -73,7 +73,7 @@ class LearnedFourierMap(FourierMap, ABC):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+        X : array-like, sparse matrix, tensor or Dask collection of shape (n_samples, n_features)
         y : array-like or Dask collection of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative importance of each sample; only ratios matter to the losses.
@@ -91,7 +91,7 @@ class LearnedFourierMap(FourierMap, ABC):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+        X : array-like, sparse matrix, tensor or Dask collection of shape (n_samples, n_features)
         y : array-like or Dask collection of shape (n_samples,) or (n_samples, n_outputs)
         classes : array-like of shape (n_classes,), default=None
             Every class that may come; read at the first call. None means those of the first

@@ -138,7 +138,7 @@ class PBLandmarks(LandmarkMap):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+        X : array-like, sparse matrix, tensor or Dask collection of shape (n_samples, n_features)
         y : array-like or Dask collection of shape (n_samples,)
             Classes.
 
@@ -153,7 +153,7 @@ class PBLandmarks(LandmarkMap):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+        X : array-like, sparse matrix, tensor or Dask collection of shape (n_samples, n_features)
         y : array-like or Dask collection of shape (n_samples,)
         classes : array-like of shape (n_classes,), default=None
             Every class that may come; read at the first call. None means those of the first
@@ -216,7 +216,7 @@ class PBLandmarks(LandmarkMap):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+        X : array-like, sparse matrix, tensor or Dask collection of shape (n_samples, n_features)
 
         Returns
         -------
@@ -239,7 +239,7 @@ class PBLandmarks(LandmarkMap):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
         landmark : int
             Its row of ``landmarks_``.
 

@@ -114,7 +114,7 @@ class RBFLandmarks(LandmarkMap):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             Classes.
 
@@ -132,7 +132,7 @@ class RBFLandmarks(LandmarkMap):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
 
         Returns
         -------

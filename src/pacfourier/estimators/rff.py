@@ -74,7 +74,7 @@ class RFF(FourierMap):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
             Its width, and its spread where ``gamma`` asks for it, are all that matters.
         y : ignored
 
@@ -100,7 +100,7 @@ class RFF(FourierMap):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         epsilon : float, default=0.05
             Probability, over the sample, that the bound fails.

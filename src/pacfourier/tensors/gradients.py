@@ -4,10 +4,21 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy import sparse
 
 from pacfourier.core.arrays import FloatArray, host
-from pacfourier.core.gradients import AlignmentObjective, losses_and_gradients
+from pacfourier.core.gradients import AlignmentObjective, losses_and_gradients, prepared
+from pacfourier.core.phases import Precision
 from pacfourier.tensors.sums import TYPES, row_blocks
+
+
+@prepared.register(torch.Tensor)
+def tensor_prepared(
+    X: torch.Tensor, weighted: sparse.csr_array, precision: Precision
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the samples as they are, and dense codes in double precision beside them."""
+    del precision  # Blocks are cast when their turn comes.
+    return X, torch.as_tensor(weighted.toarray(), device=X.device)
 
 
 @losses_and_gradients.register(torch.Tensor)
