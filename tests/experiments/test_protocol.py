@@ -250,7 +250,7 @@ def count_maps(monkeypatch, bench, name, width):
     for kind in (FourierMap, RBFLandmarks, PBLandmarks):
         monkeypatch.setattr(kind, "transform", spied(kind.transform, 1))
     monkeypatch.setattr(methods, "landmark_similarities", spied(methods.landmark_similarities))
-    return counts, runner._method_rows(cell_of(name, width), bench)
+    return counts, runner._method_rows(cell_of(name, width), bench, METHODS[name])
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,8 @@ def test_no_map_is_computed_twice(monkeypatch, bench, name, width, expected):
 def test_another_test_part_changes_nothing_but_the_test(bench, name, width):
     parts = bench.parts
     other = with_test_part(bench, parts.X_test[::-1] * 0.5, parts.y_test)
-    ours, theirs = (runner._method_rows(cell_of(name, width), each) for each in (bench, other))
+    cell = cell_of(name, width)
+    ours, theirs = (runner._method_rows(cell, each, METHODS[name]) for each in (bench, other))
     assert ours.keys() == theirs.keys()
     for row in ours:
         differing = {key for key in ours[row] if ours[row][key] != theirs[row][key]}
@@ -305,9 +306,9 @@ def test_a_landmark_certificate_pays_for_the_frequencies_too(bench):
 
 
 def test_centroids_have_no_certificate(bench):
-    rows = runner._method_rows(cell_of("PB-C", 5), bench)
+    rows = runner._method_rows(cell_of("PB-C", 5), bench, METHODS["PB-C"])
     assert "certificate" not in rows["PB-C"]
-    rows = runner._method_rows(cell_of("PB-R", 5), bench)
+    rows = runner._method_rows(cell_of("PB-R", 5), bench, METHODS["PB-R"])
     assert rows["PB-R"]["train_loss"] < rows["PB-R"]["certificate"] < 1
 
 
