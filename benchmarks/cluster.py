@@ -51,7 +51,7 @@ def largest_memory(dask_worker):
 def timed_fit(n_workers, n_rows, block, n_candidates):
     """Return the seconds of a fit on as many workers of one thread, and their largest memory."""
     settings = {"threads_per_worker": 1, "memory_limit": "1GB", "dashboard_address": ":0"}
-    with LocalCluster(n_workers, **settings) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=n_workers, **settings) as cluster, Client(cluster) as client:
         model = PBRFF(100, n_candidates=n_candidates, precision="single", random_state=0)
         # Compiles the loops in every worker.
         model.fit(*lazy_data(64 * n_workers, 4))
