@@ -27,8 +27,6 @@ SMALLEST_SIZE = 128
 WIDTH = 64
 # Groups of rows that a thread lays side by side before it asks for more.
 GROUPS_A_TASK = 16
-# Explicit rows are made in buffers of this many numbers.
-ROW_BUFFER = 2**16
 
 
 def padded_size(n_features: int) -> int:
@@ -59,13 +57,12 @@ def structured_directions(
     size = signs.shape[1]
     diagonals = np.stack([np.ones(size), signs[2], signs[1]])
     directions = np.empty((len(positions), n_features))
-    width = max(ROW_BUFFER // size, 1)
-    for start in range(0, len(positions), width):
-        chosen = positions[start : start + width]
-        vectors = np.zeros((size, len(chosen)))
+    for start in range(0, len(positions), WIDTH):
+        chosen = positions[start : start + WIDTH]
+        vectors = np.zeros((size, WIDTH))
         vectors[chosen, np.arange(len(chosen))] = 1
-        hadamard.apply_product(vectors.ravel(), diagonals, len(chosen))
-        directions[start : start + width] = vectors[:n_features].T
+        rows = hadamard.transformed(vectors, diagonals)[:n_features, : len(chosen)]
+        directions[start : start + WIDTH] = rows.T
     return directions * signs[0, :n_features] / size**1.5
 
 
@@ -142,11 +139,14 @@ def _add_sums(
 
 
 def rows_side_by_side(X: NDArray[Any], rows: IntArray) -> NDArray[np.float32]:
-    """Return groups of rows, transposed, of shape (n_groups, n_features, WIDTH); zeros fill up."""
+    """Return groups of rows, transposed, of shape (n_groups, n_features, WIDTH).
+
+    Zeros fill up the last group, and the features to a multiple of eight.
+    """
     from pacfourier.core import hadamard
 
     n_groups = -(-len(rows) // WIDTH)
-    sides = np.zeros((n_groups, X.shape[1], WIDTH), dtype=np.float32)
+    sides = np.zeros((n_groups, -(-X.shape[1] // 8) * 8, WIDTH), dtype=np.float32)
 
     def fill(first: int) -> None:
         for group in range(first, min(first + GROUPS_A_TASK, n_groups)):
