@@ -1,8 +1,5 @@
 """The kernel's sums: its bookkeeping everywhere, the kernel itself where there is a CUDA device."""
 
-import sys
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,9 +10,7 @@ torch = pytest.importorskip("torch")
 
 from pacfourier.core.alignment import wave_sums  # noqa: E402
 from pacfourier.tensors import fused  # noqa: E402
-from pacfourier.tensors.fused import Tile  # noqa: E402
 
-TILE = Tile(4, 4, 16, warps=1, stages=1)
 CPU = torch.device("cpu")
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
@@ -25,31 +20,6 @@ def random_codes(rng, n_samples, n_codes):
     dense = rng.standard_normal((n_samples, n_codes)) * (rng.random((n_samples, n_codes)) < 0.4)
     dense[np.arange(n_samples), rng.integers(0, n_codes, n_samples)] = 1
     return sparse.csr_array(dense)
-
-
-def plain_chunk_sums(frequencies, samples, chunks, tile, *, is_exact):
-    """What the kernel computes, in plain torch."""
-    left = (frequencies.high.double() + is_exact * frequencies.low.double()) * (
-        frequencies.scales.double()[:, None]
-    )
-    right = samples.high.double() + is_exact * samples.low.double()
-    sums = torch.zeros((len(chunks.starts), 4, len(left)))
-    for number, (start, count) in enumerate(zip(chunks.starts, chunks.counts, strict=True)):
-        rows = slice(start, start + count * tile.samples)
-        angles = 2 * torch.pi * left @ right[rows].T
-        values, firsts = chunks.values[rows].double(), chunks.firsts[rows].double()
-        sums[number, 0] = angles.cos() @ values
-        sums[number, 1] = angles.sin() @ values
-        sums[number, 2] = angles.cos().square() @ firsts
-        sums[number, 3] = (angles.cos() * angles.sin()) @ firsts
-    return sums
-
-
-@pytest.fixture
-def plain_kernel(monkeypatch):
-    module = SimpleNamespace(chunk_sums=plain_chunk_sums)
-    monkeypatch.setitem(sys.modules, "pacfourier.tensors.kernels", module)
-    monkeypatch.setattr(fused, "tile_of", lambda _: TILE)
 
 
 @settings(max_examples=50, deadline=None)
@@ -101,20 +71,20 @@ def test_halves_are_good_to_22_bits(seed, exponent):
 
 @pytest.mark.parametrize("n_codes", [1, 2, 5])
 @pytest.mark.parametrize("n_features", [1, 7, 16, 40])
-def test_sums_of_the_plain_kernel_are_those_of_arrays(plain_kernel, n_codes, n_features, rng):
-    del plain_kernel
+def test_sums_of_the_plain_kernel_are_those_of_arrays(plain_kernels, n_codes, n_features, rng):
+    del plain_kernels
     assert_sums(CPU, rng, n_samples=101, n_features=n_features, n_frequencies=9, n_codes=n_codes)
 
 
-def test_sums_do_not_depend_on_slabs(plain_kernel, monkeypatch, rng):
-    del plain_kernel
+def test_sums_do_not_depend_on_slabs(plain_kernels, monkeypatch, rng):
+    del plain_kernels
     monkeypatch.setattr(fused, "LARGEST_SLAB", 16 * 70)
     assert_sums(CPU, rng, n_samples=301, n_features=5, n_frequencies=9, n_codes=3)
 
 
-def test_coarse_products_are_for_those_who_ask(plain_kernel, rng):
+def test_coarse_products_are_for_those_who_ask(plain_kernels, rng):
     """The user's own switch of torch; 2^-11 of phases of some units."""
-    del plain_kernel
+    del plain_kernels
     torch.set_float32_matmul_precision("high")
     try:
         with pytest.raises(AssertionError):

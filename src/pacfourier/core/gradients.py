@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacfourier.core.alignment import AlignmentSums, class_balance, class_balanced_sums
-from pacfourier.core.arrays import ComplexArray, FloatArray, Samples
+from pacfourier.core.arrays import ComplexArray, FloatArray, Samples, matching
 from pacfourier.core.phases import (
     ROW_BLOCK,
     Precision,
@@ -72,17 +72,17 @@ class AlignmentObjective:
         losses = np.empty(len(frequencies))
         gradients = np.empty(frequencies.shape)
         sizes = phase_sizes(frequencies, self.magnitudes)
+        samples = {np.float32: self.rounded, np.float64: self.X}
         tasks = [
             (dtype, members[block])
             for dtype, members in precision_groups(sizes, self.precision)
-            for block in gradient_blocks(len(members), self.X.shape[0] * self.X.shape[1])
+            for block in frequency_blocks(samples[dtype], len(members))
         ]
 
         def fill(task: tuple[type[np.floating[Any]], NDArray[np.intp]]) -> None:
             dtype, members = task
-            X = self.rounded if dtype == np.float32 else self.X
             losses[members], gradients[members] = losses_and_gradients(
-                X, self, frequencies[members], dtype
+                samples[dtype], self, frequencies[members], dtype
             )
 
         run_blocks(fill, tasks)
@@ -90,8 +90,8 @@ class AlignmentObjective:
 
     def losses_and_tilts(self, waves: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the losses, and T over the number of pairs, from S as (real, imaginary)."""
-        tilts = self.agreement @ waves
-        aligned = np.einsum("prm,prm->m", waves, tilts)
+        tilts = matching(waves, self.agreement) @ waves
+        aligned = (waves * tilts).sum(axis=(0, 1))
         return 0.5 - 0.5 * (aligned - self.self_pairs) / self.pairs, tilts / self.pairs
 
 
@@ -131,6 +131,12 @@ def prepared(
 ) -> tuple[Samples, sparse.csr_array]:
     """Return samples in the precision of the products, and codes, as gradients take them."""
     return X if precision == "double" else X.astype(np.float32, copy=False), weighted
+
+
+@singledispatch
+def frequency_blocks(X: Samples, n_frequencies: int) -> Iterator[slice]:
+    """Cut frequencies into blocks whose phases are kept for all samples."""
+    yield from gradient_blocks(n_frequencies, X.shape[0] * X.shape[1])
 
 
 def gradient_blocks(n_frequencies: int, work: int) -> Iterator[slice]:
@@ -218,7 +224,7 @@ def alignment_gradients(
         [
             (dtype, members[block])
             for dtype, members in groups
-            for block in gradient_blocks(len(members), X.shape[0] * X.shape[1])
+            for block in frequency_blocks(X, len(members))
         ],
     )
     return gradients

@@ -108,10 +108,15 @@ def column_sums(
 def tile_of(X: torch.Tensor) -> Tile:
     """Return the shape of tiles that was measured to be fast, or one that fits a smaller chip."""
     if shared_memory(X.device) < 200_000:
-        return Tile(64, 64, min(64, _width(X)), warps=4, stages=2)
+        return gradient_tile(X)
     if _width(X) <= 128:
         return Tile(128, 128, _width(X), warps=8, stages=2)
     return Tile(128, 128, 64, warps=8, stages=3)
+
+
+def gradient_tile(X: torch.Tensor) -> Tile:
+    """Return the shape of tiles for few frequencies: small ones, so that all processors work."""
+    return Tile(64, 64, min(64, _width(X)), warps=4, stages=2)
 
 
 def shared_memory(device: torch.device) -> int:
@@ -123,8 +128,10 @@ def _width(X: torch.Tensor) -> int:
     return max(16, 2 ** math.ceil(math.log2(X.shape[1])))
 
 
-def code_chunks(weighted: sparse.csr_array, tile: int, device: torch.device) -> Chunks:
-    """Sort the entries of the codes by column, and cut each column into chunks."""
+def code_chunks(
+    weighted: sparse.csr_array, tile: int, device: torch.device, tiles: int = TILES
+) -> Chunks:
+    """Sort the entries of the codes by column, and cut each column into chunks of some tiles."""
     columns = torch.as_tensor(weighted.indices, device=device).long()
     starts = torch.as_tensor(weighted.indptr, device=device).long()
     lengths = starts.diff()
@@ -145,7 +152,7 @@ def code_chunks(weighted: sparse.csr_array, tile: int, device: torch.device) -> 
         filled[places] = entries[order]
         return filled
 
-    size = TILES * tile
+    size = tiles * tile
     n_chunks = -(-padded // size)
     column = np.repeat(np.arange(len(sizes)), n_chunks)
     within = size * (np.arange(len(column)) - np.repeat(np.cumsum(n_chunks) - n_chunks, n_chunks))

@@ -1,4 +1,4 @@
-"""The Triton kernel of the wave sums: product, cosine, sine and sums, nothing stored between."""
+"""Triton kernels of sums and gradients: product, cosine, sine and sums, no phase stored."""
 
 from typing import Any
 
@@ -27,6 +27,12 @@ def _sine(angles):
 
 
 @triton.jit
+def _cosine_sine(turns):
+    turns -= (turns + ROUNDER) - ROUNDER
+    return _cosine(turns * PERIOD), _sine(turns * PERIOD)
+
+
+@triton.jit
 def _cross_product(left_high, left_low, right_high, right_low, total):
     """Add the products of a high half with a low one to a total.
 
@@ -34,6 +40,41 @@ def _cross_product(left_high, left_low, right_high, right_low, total):
     """
     total = tl.dot(left_high, right_low.T, total)
     return tl.dot(left_low, right_high.T, total)
+
+
+@triton.jit
+def _streamed_turns(
+    frequency_high,
+    frequency_low,
+    scale,
+    sample_high,
+    sample_low,
+    left,
+    right,
+    width: tl.constexpr,
+    width_block: tl.constexpr,
+    frequency_block: tl.constexpr,
+    sample_block: tl.constexpr,
+    is_exact: tl.constexpr,
+    stages: tl.constexpr,
+):
+    """Return the phases of a tile in turns, its features read block by block.
+
+    Tensor cores cut digits off a sum at every step: large and small terms have sums of their own,
+    and the large ones are taken out after every block. The factor keeps the compiler from putting
+    them back.
+    """
+    turns = tl.zeros((frequency_block, sample_block), tl.float32)
+    small = tl.zeros((frequency_block, sample_block), tl.float32)
+    for first in tl.range(0, width, width_block, num_stages=stages):
+        high = tl.load(frequency_high + left + first)
+        low = tl.load(frequency_low + left + first)
+        sample = tl.load(sample_high + right + first)
+        rest = tl.load(sample_low + right + first)
+        turns += tl.dot(high, sample.T) * scale
+        if is_exact:
+            small = _cross_product(high, low, sample, rest, small)
+    return turns + small * scale
 
 
 @triton.jit
@@ -77,29 +118,30 @@ def _wave_sums(
     for tile in tl.range(tl.load(counts + chunk), num_stages=stages):
         rows = start + tile * sample_block + tl.arange(0, sample_block)
         right = rows.to(tl.int64)[:, None] * width + features
-        turns = tl.zeros((frequency_block, sample_block), tl.float32)
-        # Tensor cores cut digits off a sum at every step: large and small terms have sums of their
-        # own, and the large ones are taken out after every block of features. The factor keeps
-        # the compiler from putting them back.
-        small = tl.zeros((frequency_block, sample_block), tl.float32)
         if width == width_block:
             sample = tl.load(sample_high + right)
-            rest = tl.load(sample_low + right)
             turns = tl.dot(high, sample.T) * scale
             if is_exact:
-                small = _cross_product(high, low, sample, rest, small)
+                rest = tl.load(sample_low + right)
+                small = tl.zeros((frequency_block, sample_block), tl.float32)
+                turns += _cross_product(high, low, sample, rest, small) * scale
         else:
-            for first in tl.range(0, width, width_block, num_stages=stages):
-                high = tl.load(frequency_high + left + first)
-                low = tl.load(frequency_low + left + first)
-                sample = tl.load(sample_high + right + first)
-                rest = tl.load(sample_low + right + first)
-                turns += tl.dot(high, sample.T) * scale
-                if is_exact:
-                    small = _cross_product(high, low, sample, rest, small)
-        turns += small * scale
-        turns -= (turns + ROUNDER) - ROUNDER
-        cosines, sines = _cosine(turns * PERIOD), _sine(turns * PERIOD)
+            turns = _streamed_turns(
+                frequency_high,
+                frequency_low,
+                scale,
+                sample_high,
+                sample_low,
+                left,
+                right,
+                width,
+                width_block,
+                frequency_block,
+                sample_block,
+                is_exact,
+                stages,
+            )
+        cosines, sines = _cosine_sine(turns)
         value = tl.load(values + rows)[None, :]
         reals += tl.sum(value * cosines, axis=1)
         imaginaries += tl.sum(value * sines, axis=1)
@@ -152,3 +194,104 @@ def chunk_sums(frequencies: Any, samples: Any, chunks: Any, tile: Any, *, is_exa
         num_stages=tile.stages,
     )
     return sums
+
+
+@triton.jit
+def _tile_gradients(
+    frequency_high,
+    frequency_low,
+    scales,
+    sample_high,
+    sample_low,
+    values,
+    columns,
+    tilts,
+    gradients,
+    n_frequencies,
+    width: tl.constexpr,
+    width_block: tl.constexpr,
+    frequency_block: tl.constexpr,
+    sample_block: tl.constexpr,
+    is_exact: tl.constexpr,
+    stages: tl.constexpr,
+):
+    """Multiply the slopes of one tile, frequencies by samples, with its samples."""
+    members = tl.program_id(0) * frequency_block + tl.arange(0, frequency_block)
+    tile = tl.program_id(1)
+    rows = tile * sample_block + tl.arange(0, sample_block)
+    features = tl.arange(0, width_block)[None, :]
+    right = rows.to(tl.int64)[:, None] * width + features
+    turns = _streamed_turns(
+        frequency_high,
+        frequency_low,
+        tl.load(scales + members)[:, None],
+        sample_high,
+        sample_low,
+        members[:, None] * width + features,
+        right,
+        width,
+        width_block,
+        frequency_block,
+        sample_block,
+        is_exact,
+        stages,
+    )
+    cosines, sines = _cosine_sine(turns)
+    tilt = tilts + 2 * tl.load(columns + tile) * n_frequencies + members
+    real, imaginary = tl.load(tilt)[:, None], tl.load(tilt + n_frequencies)[:, None]
+    slopes = tl.load(values + rows)[None, :] * (imaginary * cosines - real * sines)
+    high = slopes.to(tl.float16)
+    low = (slopes - high.to(tl.float32)).to(tl.float16)
+    out = (tile.to(tl.int64) * n_frequencies + members)[:, None] * width + features
+    for first in tl.range(0, width, width_block, num_stages=stages):
+        sample = tl.load(sample_high + right + first)
+        total = tl.dot(high, sample)
+        if is_exact:
+            rest = tl.load(sample_low + right + first)
+            total += tl.dot(low, sample, tl.dot(high, rest))
+        tl.store(gradients + out + first, total)
+
+
+def tile_gradients(
+    frequencies: Any, samples: Any, chunks: Any, tilts: Any, tile: Any, *, is_exact: bool
+) -> Any:
+    """Return sums of shape (n_tiles, n_frequencies, width): slopes times samples.
+
+    The slope of a sample of value u and of a column with the tilt a + i b is
+    ``u (b cos - a sin)``.
+
+    Parameters
+    ----------
+    frequencies, samples : Halves
+        As in ``chunk_sums``.
+    chunks : Chunks
+        Of one tile each.
+    tilts : tensor of shape (n_columns, 2, n_frequencies)
+        At most 2^7, with u.
+    tile : Tile
+    is_exact : bool
+    """
+    n_frequencies, width = frequencies.high.shape
+    shape = (len(chunks.columns), n_frequencies, width)
+    gradients = torch.empty(shape, dtype=torch.float32, device=frequencies.high.device)
+    _tile_gradients[(n_frequencies // tile.frequencies, len(chunks.columns))](
+        frequencies.high,
+        frequencies.low,
+        frequencies.scales,
+        samples.high,
+        samples.low,
+        chunks.values,
+        chunks.columns,
+        tilts,
+        gradients,
+        n_frequencies,
+        width,
+        tile.features,
+        tile.frequencies,
+        tile.samples,
+        is_exact,
+        tile.stages,
+        num_warps=tile.warps,
+        num_stages=tile.stages,
+    )
+    return gradients

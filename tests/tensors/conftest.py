@@ -1,0 +1,56 @@
+"""Plain twins of the kernels."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+
+def plain_chunk_sums(frequencies, samples, chunks, tile, *, is_exact):
+    """What the kernel computes, in plain torch."""
+    left = (frequencies.high.double() + is_exact * frequencies.low.double()) * (
+        frequencies.scales.double()[:, None]
+    )
+    right = samples.high.double() + is_exact * samples.low.double()
+    sums = torch.zeros((len(chunks.starts), 4, len(left)))
+    for number, (start, count) in enumerate(zip(chunks.starts, chunks.counts, strict=True)):
+        rows = slice(start, start + count * tile.samples)
+        angles = 2 * torch.pi * left @ right[rows].T
+        values, firsts = chunks.values[rows].double(), chunks.firsts[rows].double()
+        sums[number, 0] = angles.cos() @ values
+        sums[number, 1] = angles.sin() @ values
+        sums[number, 2] = angles.cos().square() @ firsts
+        sums[number, 3] = (angles.cos() * angles.sin()) @ firsts
+    return sums
+
+
+def plain_tile_gradients(frequencies, samples, chunks, tilts, tile, *, is_exact):
+    """What the kernel computes, in plain torch, from halves of slopes too."""
+    scales = frequencies.scales.double()[:, None]
+    left = (frequencies.high.double() + is_exact * frequencies.low.double()) * scales
+    right = (samples.high.double() + is_exact * samples.low.double()).split(tile.samples)
+    found = []
+    tiles = zip(right, chunks.values.split(tile.samples), chunks.columns, strict=True)
+    for rows, values, column in tiles:
+        angles = 2 * torch.pi * left @ rows.T
+        real, imaginary = tilts[column].double()[:, :, None]
+        slopes = values.double() * (imaginary * angles.cos() - real * angles.sin())
+        assert slopes.abs().max() <= 2**7
+        high = slopes.half()
+        low = (slopes - high.double()).half()
+        found.append((high.double() + is_exact * low.double()) @ rows)
+    return torch.stack(found).float()
+
+
+@pytest.fixture
+def plain_kernels(monkeypatch):
+    """Put the twins in the place of the kernels, which need a CUDA device."""
+    from pacfourier.tensors import fused, gradients
+
+    module = SimpleNamespace(chunk_sums=plain_chunk_sums, tile_gradients=plain_tile_gradients)
+    monkeypatch.setitem(sys.modules, "pacfourier.tensors.kernels", module)
+    tile = fused.Tile(4, 4, 16, warps=1, stages=1)
+    monkeypatch.setattr(fused, "tile_of", lambda _: tile)
+    monkeypatch.setattr(gradients, "gradient_tile", lambda _: tile)
