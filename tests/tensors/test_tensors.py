@@ -22,6 +22,7 @@ from pacfourier import (  # noqa: E402
     fit_batches,
 )
 from pacfourier.core.alignment import alignment_sums  # noqa: E402
+from pacfourier.core.arrays import host  # noqa: E402
 from pacfourier.core.bandwidth import median_gamma, scale_moments  # noqa: E402
 from pacfourier.core.cosine_model import (  # noqa: E402
     CosineModel,
@@ -31,9 +32,11 @@ from pacfourier.core.cosine_model import (  # noqa: E402
 )
 from pacfourier.core.gradients import alignment_objective  # noqa: E402
 from pacfourier.core.scaling import scaled_columns  # noqa: E402
+from pacfourier.core.spectra import Matern  # noqa: E402
 from pacfourier.core.summary import row_fingerprints, sample_summary  # noqa: E402
 from pacfourier.core.targets import target_of  # noqa: E402
 from pacfourier.tensors import sums as tensor_sums  # noqa: E402
+from pacfourier.tensors.maps import matern_profile  # noqa: E402
 
 DEVICES = ["cpu"] + ["cuda"] * torch.cuda.is_available()
 DTYPES = [np.float32, np.float64]
@@ -121,6 +124,7 @@ def test_large_phases_take_double_precision(device):
         RBFLandmarks("random", n_landmarks=5, random_state=0),
         RBFLandmarks("stratified", spectrum="laplacian", n_landmarks=5, random_state=0),
         RBFLandmarks("random", gamma="multiscale", n_landmarks=5, random_state=0),
+        RBFLandmarks("random", spectrum="matern", n_landmarks=5, random_state=0),
         PBLandmarks("random", n_landmarks=5, random_state=0),
         PBLandmarks("random", frequencies="shared", n_landmarks=5, random_state=0),
     ],
@@ -297,12 +301,22 @@ def test_bad_labels_are_refused():
         model.transform(torch.zeros((4, 2)))
 
 
-def test_clusters_of_tensors_are_refused():
+@pytest.mark.parametrize("nu", [0.05, 0.5, 1.5, 7.3, 1000.0])
+def test_the_matern_kernel_of_any_smoothness(nu, device):
+    """Double precision where scipy has it: its logarithms lose some digits for a large nu."""
+    squares = np.concatenate([[0.0], np.logspace(-12, 3, 100)])
+    spectrum = Matern(0.3, nu)
+    found = matern_profile(spectrum, torch.as_tensor(squares, device=device))
+    tolerance = 1e-13 * max(1, nu)
+    np.testing.assert_allclose(host(found), spectrum.profile(squares), atol=tolerance)
+
+
+def test_a_spectrum_without_a_profile_is_refused():
     X, y = sample()
-    with pytest.raises(ValueError, match="landmarks of tensors must be 'random'"):
-        PBLandmarks("medoids").fit(torch.as_tensor(X), y)
-    with pytest.raises(ValueError, match="spectrum of tensors must be"):
-        RBFLandmarks("random", spectrum="matern").fit(X, y).transform(torch.as_tensor(X))
+    model = RBFLandmarks("random").fit(X, y)
+    model.spectrum_ = object()
+    with pytest.raises(ValueError, match="spectrum must be isotropic"):
+        model.transform(torch.as_tensor(X))
 
 
 def test_small_floats_and_integers_become_floats():

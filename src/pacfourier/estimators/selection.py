@@ -52,11 +52,6 @@ def select_landmarks(landmarks, n_landmarks, sample, rng):
             f"landmarks must be (points, labels), a callable or one of {SELECTIONS}, "
             f"got {landmarks!r}."
         )
-    if is_tensor(X) and landmarks in ("kmeans", "medoids"):
-        raise ValueError(
-            "landmarks of tensors must be 'random', 'stratified', (points, labels) or a callable, "
-            f"got {landmarks!r}: clusters are found on the CPU only."
-        )
     count = landmark_count(n_landmarks, X.shape[0])
     if landmarks == "random":
         return _rows(np.sort(rng.choice(X.shape[0], size=count, replace=False)), X, y)
@@ -110,7 +105,7 @@ def _by_class(landmarks, count, X, y, rng):
         if landmarks == "medoids":
             indices.append(members[_nearest_rows(X[members], centroids)])
         else:
-            points.append(centroids)
+            points.append(host(centroids))
             labels.append(np.full(share, label))
     if indices:
         return _rows(np.concatenate(indices), X, y)
@@ -118,8 +113,12 @@ def _by_class(landmarks, count, X, y, rng):
 
 
 def kmeans_centroids(X, count, rng):
-    """Return the centroids of as many clusters."""
+    """Return the centroids of as many clusters, beside X."""
     seed = int(rng.integers(2**31))
+    if is_tensor(X):
+        from pacfourier.tensors import tensor_centroids
+
+        return tensor_centroids(X, count, np.random.default_rng(seed))
     with warnings.catch_warnings():
         # Fewer distinct points than clusters: some centroids are equal, which does no harm.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -129,16 +128,25 @@ def kmeans_centroids(X, count, rng):
 
 def _nearest_rows(X, centroids):
     """Return a different row for every centroid: the nearest that is left."""
-    nearest = pairwise_distances_argmin(centroids, X)
+    nearest = _nearest(centroids, X)
     _, first = np.unique(nearest, return_index=True)
     chosen = dict(zip(first.tolist(), nearest[first].tolist(), strict=True))
     left = np.setdiff1d(np.arange(X.shape[0]), nearest)
     for centroid in range(len(centroids)):
         if centroid not in chosen:
-            position = pairwise_distances_argmin(centroids[[centroid]], X[left])[0]
+            position = _nearest(centroids[[centroid]], X[left])[0]
             chosen[centroid] = left[position]
             left = np.delete(left, position)
     return np.array([chosen[centroid] for centroid in range(len(centroids))])
+
+
+def _nearest(points, X):
+    """Return the row of X that is nearest to each point."""
+    if is_tensor(X):
+        from pacfourier.tensors import tensor_nearest
+
+        return tensor_nearest(points, X)
+    return pairwise_distances_argmin(points, X)
 
 
 def _rows(indices, X, y):

@@ -6,6 +6,7 @@ small, and kept in NumPy as for any other fit. The same seed gives the same freq
 """
 
 from pacfourier.tensors import boosting, gradients, maps, summary, sums
+from pacfourier.tensors.clusters import tensor_centroids, tensor_nearest
 from pacfourier.tensors.maps import tensor_kernel
 from pacfourier.tensors.validation import (
     alike,
@@ -23,7 +24,9 @@ __all__ = [
     "maps",
     "summary",
     "sums",
+    "tensor_centroids",
     "tensor_kernel",
+    "tensor_nearest",
     "validated_labels",
     "validated_samples",
     "validated_tensor",

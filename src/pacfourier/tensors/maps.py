@@ -1,5 +1,6 @@
 """Feature maps and bandwidths of tensors."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,8 +12,11 @@ from pacfourier.core.features import fourier_features
 from pacfourier.core.frequencies import FrequencyPool
 from pacfourier.core.landmarks import landmark_similarities, landmarks_a_block
 from pacfourier.core.phases import largest_magnitudes, precision_groups, precision_of
-from pacfourier.core.spectra import RBF, Laplacian, Mixture, RationalQuadratic, Spectrum
+from pacfourier.core.spectra import RBF, Laplacian, Matern, Mixture, RationalQuadratic, Spectrum
 from pacfourier.tensors.sums import TYPES, magnitudes, phase_sizes, row_blocks
+
+# Beyond it an exponential is zero.
+SMALLEST_EXPONENT = 750.0
 
 
 @host.register(torch.Tensor)
@@ -103,15 +107,38 @@ def tensor_kernel(spectrum: Spectrum, X: torch.Tensor, landmarks: torch.Tensor) 
         parts = zip(spectrum.weights, spectrum.components, strict=True)
         kernels = [weight * tensor_kernel(each, X, landmarks) for weight, each in parts]
         return torch.stack(kernels).sum(dim=0)
-    if isinstance(spectrum, RBF | RationalQuadratic):
+    if isinstance(spectrum, RBF | Matern | RationalQuadratic):
         # Differences first: squares of samples far from zero have no digits left for distances.
         mode = "donot_use_mm_for_euclid_dist"
         squares = torch.cdist(X, landmarks, compute_mode=mode).square()
         if isinstance(spectrum, RBF):
             return torch.exp(-spectrum.gamma * squares)
+        if isinstance(spectrum, Matern):
+            return matern_profile(spectrum, squares)
         return torch.exp(-spectrum.alpha * torch.log1p(spectrum.gamma * squares / spectrum.alpha))
     if isinstance(spectrum, Laplacian):
         return torch.exp(-spectrum.gamma * torch.cdist(X, landmarks, p=1))
-    raise ValueError(
-        f"spectrum of tensors must be 'rbf', 'rational_quadratic' or 'laplacian', got {spectrum!r}."
-    )
+    raise ValueError(f"spectrum must be isotropic, Laplacian or a mixture, got {spectrum!r}.")
+
+
+def matern_profile(spectrum: Matern, squares: torch.Tensor) -> torch.Tensor:
+    r"""Return the Matern kernel of squared distances.
+
+    .. math:: \frac{2}{\Gamma(\nu)} \left(\frac r2\right)^\nu K_\nu(r)
+              = \frac{1}{\Gamma(\nu)} \left(\frac r2\right)^\nu
+              \int_{-\infty}^\infty e^{\nu v - r \cosh v} dv ,
+
+    by the rule of trapezoids, which is exact to the last digits here: the integrand is smooth, and
+    its width is that of the step or more wherever the kernel is not zero.
+    """
+    radii = (4 * spectrum.nu * spectrum.gamma * squares.double()).sqrt()
+    positive = radii[radii > 0]
+    if not len(positive):
+        return torch.ones_like(squares)
+    step = 1 / math.sqrt(spectrum.nu + 40)
+    end = math.log(2 * (SMALLEST_EXPONENT + 2 * spectrum.nu) / float(positive.min()))
+    logs = spectrum.nu * (radii / 2).log() - math.lgamma(spectrum.nu)
+    kernel = torch.zeros_like(radii)
+    for point in np.arange(-end, end, step):
+        kernel += step * torch.exp(logs + spectrum.nu * point - radii * math.cosh(point))
+    return torch.where(radii > 0, kernel, 1.0).to(squares.dtype)
