@@ -109,6 +109,24 @@ def test_only_large_parquet_files_are_large(file, tmp_path, monkeypatch):
     assert not is_large(tmp_path / "nowhere.parquet")
 
 
+def test_what_counts_is_the_room_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(large, "LARGE_BYTES", 2**20)
+    path = tmp_path / "data.parquet"
+    # Short in the first group, and repeated in all: a few kilobytes of file.
+    table = pd.DataFrame({"text": np.repeat(["short", "long" * 100], [1000, 9000])})
+    table.to_parquet(path, row_group_size=1000)
+    assert path.stat().st_size < 2**16
+    assert is_large(path)
+    table.head(2000).to_parquet(path)
+    assert not is_large(path)
+
+
+@pytest.mark.parametrize("columns", [["pulse"], []])
+def test_files_without_rows_are_not_large(columns, tmp_path):
+    patients().head(0)[columns].to_parquet(tmp_path / "data.parquet")
+    assert not is_large(tmp_path / "data.parquet")
+
+
 def test_the_command_reads_large_files_in_passes(file, tmp_path, monkeypatch):
     monkeypatch.setattr(large, "LARGE_BYTES", 1000)
     out = tmp_path / "model.skops"

@@ -2,10 +2,11 @@
 
 import time
 from collections import Counter
+from itertools import islice
 
 import numpy as np
 import pandas as pd
-from pyarrow import parquet
+from pyarrow import ArrowException, parquet
 from sklearn.pipeline import Pipeline
 
 from pacfourier.core.summary import row_fingerprints
@@ -25,8 +26,10 @@ from pacfourier.tabular.model import (
 )
 from pacfourier.tabular.tables import check_classes, check_names, check_target, table_labels
 
-# Larger tables are not read at once.
+# Tables that take more in memory are not read at once.
 LARGE_BYTES = 2**30
+# What a row takes is measured on the first rows of groups that lie evenly in the file.
+SAMPLED_ROWS, SAMPLED_GROUPS = 100, 10
 BATCH_ROWS = 65536
 # Rows in memory at once: of the preparation, and of those that the classifier learns from.
 MOST_PREPARED, MOST_CLASSIFIED = 100_000, 50_000
@@ -37,12 +40,22 @@ N_PASSES = 3
 def is_large(path):
     """Return whether a file is a Parquet table too large to be read at once."""
     try:
-        groups = parquet.read_metadata(path)
+        with parquet.ParquetFile(path, memory_map=True) as file:
+            return _bytes_in_memory(file) > LARGE_BYTES
     # What cannot be read is for ``read_table`` to refuse.
-    except (OSError, ValueError):
+    except (OSError, ArrowException):
         return False
-    sizes = (groups.row_group(index).total_byte_size for index in range(groups.num_row_groups))
-    return sum(sizes) > LARGE_BYTES
+
+
+def _bytes_in_memory(file):
+    """Estimate what a table takes in pandas: in a file, a text that is repeated takes no room."""
+    n_bytes, n_rows = 0, 0
+    for group in range(0, file.num_row_groups, max(1, file.num_row_groups // SAMPLED_GROUPS)):
+        # None of a group without rows.
+        for batch in islice(file.iter_batches(SAMPLED_ROWS, row_groups=[group]), 1):
+            n_bytes += batch.to_pandas().memory_usage(deep=True).sum()
+            n_rows += batch.num_rows
+    return file.metadata.num_rows * n_bytes / max(1, n_rows)
 
 
 def n_rows_to_read(path):
