@@ -100,6 +100,26 @@ def test_what_is_refused_of_tables_is_refused_of_files(change, options, error, t
         fit_file(tmp_path / "data.parquet", **{"target": "state", **options})
 
 
+@pytest.mark.parametrize(
+    ("name", "error"), [("", "looks like regression"), ("row ", "1000 classes or fewer")]
+)
+def test_targets_that_are_no_classes_are_not_read_to_their_end(name, error, tmp_path, monkeypatch):
+    monkeypatch.setattr(large, "BATCH_ROWS", 600)
+    labels = Mock(side_effect=large.table_labels)
+    monkeypatch.setattr(large, "table_labels", labels)
+    table = pd.DataFrame({"x": 0, "state": [f"{name}{row}" for row in range(6000)]})
+    table.to_parquet(tmp_path / "data.parquet")
+    with pytest.raises(InputError, match=error):
+        fit_file(tmp_path / "data.parquet", "state")
+    assert labels.call_count == 2
+
+
+def test_numbers_are_classes_if_a_word_follows(file):
+    numbers = pd.Series(np.resize(np.arange(31), 600).astype(str))
+    patients().assign(state=numbers.where(numbers.index < 570, "unknown")).to_parquet(file)
+    assert len(fit_file(file, "state", n_frequencies=3).record["classes"]) == 32
+
+
 def test_only_large_parquet_files_are_large(file, tmp_path, monkeypatch):
     assert not is_large(file)
     patients().to_csv(tmp_path / "data.csv")

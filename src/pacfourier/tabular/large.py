@@ -24,7 +24,13 @@ from pacfourier.tabular.model import (
     trained_classifier,
     untrained_features,
 )
-from pacfourier.tabular.tables import check_classes, check_names, check_target, table_labels
+from pacfourier.tabular.tables import (
+    MOST_CLASSES,
+    check_classes,
+    check_names,
+    check_target,
+    table_labels,
+)
 
 # Tables that take more in memory are not read at once.
 LARGE_BYTES = 2**30
@@ -166,8 +172,11 @@ class PartedFile:
         counts, learned = Counter(), Counter()
         for rows, table in self._positioned([self.target]):
             labels = table_labels(table, self.target)
-            counts.update(labels)
-            learned.update(labels[self.is_in("learning", rows)])
+            counts.update(labels.tolist())
+            learned.update(labels[self.is_in("learning", rows)].tolist())
+            # So many are refused, whatever follows: no more of them need be held.
+            if len(counts) > MOST_CLASSES:
+                break
         classes = np.array(sorted(counts))
         check_classes(classes, self.target)
         check_learning_part(learned, classes, self.target)

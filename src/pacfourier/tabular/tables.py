@@ -12,6 +12,8 @@ from pacfourier.errors import InputError
 
 # More distinct numbers than this are amounts, not classes.
 MOST_NUMERIC_CLASSES = 30
+# More distinct texts than this are names, not classes.
+MOST_CLASSES = 1000
 # How many names an error message lists.
 MOST_NAMES = 10
 
@@ -124,16 +126,19 @@ def check_target(target, names):
 
 
 def check_classes(labels, target):
-    """Refuse labels that are all the same, or amounts."""
+    """Refuse labels that are all the same, amounts, or names of rows."""
     classes = np.unique(labels)
     if len(classes) < 2:
         raise InputError(f"target {target!r} must have two classes or more, got {listed(classes)}.")
     numbers = pd.to_numeric(pd.Series(classes), errors="coerce")
     if len(classes) > MOST_NUMERIC_CLASSES and numbers.notna().all():
         raise InputError(
-            f"target {target!r} must hold classes, got {len(classes)} different numbers, which "
-            "looks like regression: cut them into ranges, or name the classes by words."
+            f"target {target!r} must hold classes, got more than {MOST_NUMERIC_CLASSES} different "
+            "numbers, which looks like regression: cut them into ranges, or name the classes by "
+            "words."
         )
+    if len(classes) > MOST_CLASSES:
+        raise InputError(f"target {target!r} must have {MOST_CLASSES} classes or fewer, got more.")
 
 
 def listed(names):
