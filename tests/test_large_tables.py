@@ -3,6 +3,7 @@ from unittest.mock import Mock
 import numpy as np
 import pandas as pd
 import pytest
+from pyarrow import parquet
 from typer.testing import CliRunner
 
 from pacfourier import tabular
@@ -150,8 +151,49 @@ def test_files_without_rows_are_not_large(columns, tmp_path):
 def test_the_command_reads_large_files_in_passes(file, tmp_path, monkeypatch):
     monkeypatch.setattr(large, "LARGE_BYTES", 1000)
     out = tmp_path / "model.skops"
-    arguments = ["fit", file, "--target", "state", "--out", out, "--n-frequencies", 5]
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    result = fitted_by_command(file, "state", out)
     assert result.exit_code == 0, result.stderr
     assert "rows a second" in result.stderr
     assert load_model(out).record["rows"] == [90, 360, 150]
+
+
+def fitted_by_command(file, target, out):
+    arguments = ["fit", file, "--target", target, "--out", out, "--n-frequencies", 5]
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def break_page(file, column):
+    """Write over the first page of a column in the last group of rows."""
+    place = parquet.read_schema(file).names.index(column)
+    start = parquet.read_metadata(file).row_group(3).column(place).data_page_offset
+    content = bytearray(file.read_bytes())
+    content[start : start + 16] = b"\xff" * 16
+    file.write_bytes(content)
+
+
+@pytest.mark.parametrize("most_bytes", [1000, large.LARGE_BYTES])
+@pytest.mark.parametrize("n_sampled", [1, 4])
+@pytest.mark.parametrize("broken", ["pulse", "state"])
+def test_broken_pages_are_refused(most_bytes, n_sampled, broken, file, tmp_path, monkeypatch):
+    monkeypatch.setattr(large, "LARGE_BYTES", most_bytes)
+    monkeypatch.setattr(large, "SAMPLED_GROUPS", n_sampled)
+    break_page(file, broken)
+    result = fitted_by_command(file, "state", tmp_path / "model.skops")
+    assert result.exit_code == 2
+    assert "\nError: data must be readable Parquet, got 'data.parquet': " in "\n" + result.stderr
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("most_bytes", [1000, large.LARGE_BYTES])
+def test_the_index_is_no_target(most_bytes, tmp_path, monkeypatch):
+    monkeypatch.setattr(large, "LARGE_BYTES", most_bytes)
+    file = tmp_path / "data.parquet"
+    patients().set_index("ticket").to_parquet(file)
+    result = fitted_by_command(file, "ticket", tmp_path / "model.skops")
+    assert result.exit_code == 2
+    assert "Error: target must be one of 'pulse'" in result.stderr
+
+
+def test_a_file_that_is_none_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"must be readable Parquet, got 'none\.parquet'"):
+        fit_file(tmp_path / "none.parquet", "state")

@@ -72,7 +72,7 @@ class ParquetBatches:
 
         is_path = isinstance(source, str | Path)
         self.dataset = dataset.dataset(source, format="parquet") if is_path else source
-        self.names = _column_names(self.dataset.schema)
+        self.names = column_names(self.dataset.schema)
         self.target = target
         others = [name for name in self.names if name != target]
         self.columns = others if columns is None else columns
@@ -100,7 +100,7 @@ class ParquetBatches:
                     yield batch.to_pandas(ignore_metadata=True)
 
 
-def _column_names(schema):
+def column_names(schema):
     """Return the names of the columns, without those that pandas wrote for its index."""
     index = (schema.pandas_metadata or {}).get("index_columns", ())
     return [name for name in schema.names if name not in index]

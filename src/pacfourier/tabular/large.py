@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from pacfourier.core.summary import row_fingerprints
 from pacfourier.errors import InputError
-from pacfourier.estimators.batches import fit_batches, parquet_batches
+from pacfourier.estimators.batches import column_names, fit_batches, parquet_batches
 from pacfourier.tabular.columns import column_encoder, table_columns, unread_notes
 from pacfourier.tabular.model import (
     FEWEST_ROWS,
@@ -29,6 +29,7 @@ from pacfourier.tabular.tables import (
     check_classes,
     check_names,
     check_target,
+    parquet_errors,
     table_labels,
 )
 
@@ -46,11 +47,12 @@ N_PASSES = 3
 def is_large(path):
     """Return whether a file is a Parquet table too large to be read at once."""
     try:
-        with parquet.ParquetFile(path, memory_map=True) as file:
-            return _bytes_in_memory(file) > LARGE_BYTES
-    # What cannot be read is for ``read_table`` to refuse.
+        file = parquet.ParquetFile(path, memory_map=True)
+    # What is no Parquet is for ``read_table`` to read or refuse.
     except (OSError, ArrowException):
         return False
+    with file, parquet_errors(path):
+        return _bytes_in_memory(file) > LARGE_BYTES
 
 
 def _bytes_in_memory(file):
@@ -143,10 +145,11 @@ class PartedFile:
     """A Parquet file whose rows are cut into parts, read batch by batch."""
 
     def __init__(self, path, target, seed, advance):
-        names = parquet.read_schema(path).names
+        with parquet_errors(path):
+            names = column_names(parquet.read_schema(path))
         check_names(names)
         check_target(target, names)
-        self.target, self.advance = target, advance
+        self.path, self.target, self.advance = path, target, advance
         self.batches = parquet_batches(path, target, batch_size=BATCH_ROWS)
         self.n_rows = self.batches.dataset.count_rows()
         if self.n_rows < FEWEST_ROWS:
@@ -192,7 +195,8 @@ class PartedFile:
 
     def _positioned(self, columns):
         start = 0
-        for table in self.batches.tables(columns):
-            table.index = range(start, start + len(table))
-            yield slice(start, start + len(table)), table
-            start += len(table)
+        with parquet_errors(self.path):
+            for table in self.batches.tables(columns):
+                table.index = range(start, start + len(table))
+                yield slice(start, start + len(table)), table
+                start += len(table)

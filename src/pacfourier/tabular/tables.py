@@ -4,9 +4,11 @@ import csv
 import gzip
 import zlib
 from collections import Counter
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
+from pyarrow import ArrowException
 
 from pacfourier.errors import InputError
 
@@ -45,13 +47,20 @@ def read_table(path):
 
 
 def _read_parquet(path):
-    try:
+    with parquet_errors(path):
         table = pd.read_parquet(path)
-    except (OSError, ValueError) as error:
-        raise InputError(f"data must be readable Parquet, got {path.name!r}: {error}") from None
     table.columns = table.columns.map(str)
     check_names(list(table.columns))
     return table
+
+
+@contextmanager
+def parquet_errors(path):
+    """Refuse what Arrow cannot read."""
+    try:
+        yield
+    except (OSError, ValueError, ArrowException) as error:
+        raise InputError(f"data must be readable Parquet, got {path.name!r}: {error}") from None
 
 
 def _read_csv(path):
