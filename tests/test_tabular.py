@@ -33,7 +33,7 @@ from pacfourier.tabular import (
 from pacfourier.tabular.columns import MOST_CATEGORIES, column_encoder, table_columns
 from pacfourier.tabular.files import TRUSTED
 from pacfourier.tabular.model import random_parts
-from pacfourier.tabular.tables import check_classes
+from pacfourier.tabular.tables import check_classes, table_labels
 
 
 def patients(n_rows=400, seed=0):
@@ -221,6 +221,26 @@ def test_tables_that_cannot_be_learned_are_refused(change, message, table):
 def test_epsilon_is_checked(epsilon, table):
     with pytest.raises(InputError, match="epsilon must lie between 0 and 1, got"):
         fit_table(table, "state", epsilon=epsilon)
+
+
+@pytest.mark.parametrize("start", [pd.Timedelta(0), pd.Timestamp(0), pd.Timestamp(0, tz="UTC")])
+def test_times_are_named_alike_in_every_part_of_a_table(start):
+    table = pd.DataFrame({"when": [start + pd.Timedelta(hours=hours) for hours in (0, 24, 30)]})
+    names = table_labels(table, "when").tolist()
+    assert [table_labels(table.loc[[row]], "when").item() for row in range(3)] == names
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        (np.float32([0.1, 2]), ["0.1", "2.0"]),
+        (pd.array([1, 2], dtype="Int64"), ["1", "2"]),
+        ([True, False], ["True", "False"]),
+        ([b"a", b"b"], ["a", "b"]),
+    ],
+)
+def test_labels_are_texts(values, names):
+    assert table_labels(pd.DataFrame({"y": values}), "y").tolist() == names
 
 
 def test_many_words_or_few_numbers_are_classes():

@@ -119,13 +119,17 @@ def table_labels(table, target):
     labels : array of str, of shape (n_rows,)
     """
     check_target(target, table.columns)
-    n_missing = int(table[target].isna().sum())
+    column = table[target]
+    n_missing = int(column.isna().sum())
     if n_missing:
         raise InputError(
             f"target {target!r} must have a value in every row, got {n_missing} without: "
             "leave those rows out."
         )
-    return np.asarray(table[target].astype(str), dtype=str)
+    # pandas writes a column of midnights without the time: a day would have two names.
+    if column.dtype.kind in "mM":
+        column = column.astype(object)
+    return np.asarray(column.astype(str), dtype=str)
 
 
 def check_target(target, names):
