@@ -2,6 +2,7 @@ import gzip
 import itertools
 import json
 import tempfile
+import tracemalloc
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -32,7 +33,7 @@ from pacfourier.tabular import (
 )
 from pacfourier.tabular.columns import MOST_CATEGORIES, column_encoder, table_columns
 from pacfourier.tabular.files import TRUSTED
-from pacfourier.tabular.model import random_parts
+from pacfourier.tabular.model import known_share, random_parts
 from pacfourier.tabular.tables import check_classes, table_labels
 
 
@@ -479,6 +480,18 @@ def test_rows_of_the_fit_are_not_fresh(n_known, model, table):
     mixed = pd.concat([table.head(n_known), patients(200, seed=1)])
     with pytest.raises(InputError, match=f"must be fresh, got {n_known} of {n_known + 200} rows"):
         model.fresh_error(mixed[[*reversed(mixed.columns)]])
+
+
+def test_known_rows_are_counted_in_few_bytes_a_row(rng):
+    fingerprints = rng.integers(0, 60_000, 100_000).astype(np.uint64)
+    parts = random_parts(100_000, seed=0)
+    others = fingerprints[np.concatenate(parts[:2])]
+    expected = np.isin(fingerprints[parts.held_out], others).mean()
+    tracemalloc.start()
+    assert known_share(fingerprints, parts) == expected
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 13 * 100_000
 
 
 def test_rows_that_coincide_by_chance_are_fresh():
