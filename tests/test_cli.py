@@ -53,7 +53,7 @@ def test_fit_prints_the_two_bounds_and_writes_model_and_report(folder):
     printed = squeezed((folder / "stdout").read_text())
     assert "rows 300: 45 prepare, 180 learn, 75 held out" in printed
     assert "columns 1 numeric, 1 categorical" in printed
-    assert "classes kind: iris, rose" in printed
+    assert "classes kind: 'iris', 'rose'" in printed
     assert "error on new rows <= 0." in printed
     assert "certificate Alignment loss of the deployed kernel <= 0." in printed
     assert "declared: inputs no transform of X was fitted on this sample." in printed

@@ -1,3 +1,4 @@
+import dataclasses
 import gzip
 import itertools
 import json
@@ -522,7 +523,7 @@ def test_facts_say_what_the_record_holds(model):
     facts = dict(fit_facts(model))
     assert facts["rows"] == "400: 60 prepare, 240 learn, 100 held out"
     assert facts["columns"] == "2 numeric, 2 categorical"
-    assert facts["classes"] == "state: ill, well"
+    assert facts["classes"] == "state: 'ill', 'well'"
     error = model.held_out_error
     assert facts["held-out error"] == f"{error.n_errors / 100:.4f} ({error.n_errors} of 100 rows)"
 
@@ -546,3 +547,21 @@ def test_report_escapes_names_and_embeds_its_figure(table):
 
 def test_report_without_notes_has_no_section_of_notes(model):
     assert "<h2>Notes</h2>" not in fit_report(model)
+
+
+def test_report_has_a_matrix_of_few_classes_and_the_errors_of_many(model):
+    def report(n_classes):
+        confusion = 1000 * np.eye(n_classes, dtype=int)
+        confusion[2, 1] = 7
+        classes = [f"c{place}" for place in range(n_classes)]
+        record = model.record | {"classes": classes, "confusion": confusion.tolist()}
+        return fit_report(dataclasses.replace(model, record=record))
+
+    few, many = report(8), report(12)
+    assert "predicted c7" in few
+    assert '<td>c2</td><td class="number">0</td><td class="number">7</td>' in few
+    assert "predicted" not in many
+    number = '<td class="number">{}</td>'.format
+    first = f"<td>c2</td>{number('1,007')}{number('7')}<td>c1</td>"
+    assert many.index(first) < many.index(f"<td>c0</td>{number('1,000')}{number('0')}<td></td>")
+    assert "&#x27;c9&#x27; and 2 more" in many

@@ -67,7 +67,7 @@ class Columns:
 def unread_notes(unread):
     """Return what cannot be read, in words, from the numbers of such values by column."""
     return [
-        f"{count} values of {name!r} are no usable numbers, and are read as missing."
+        f"{count:,} values of {name!r} are no usable numbers, and are read as missing."
         for name, count in unread.items()
         if count
     ]
@@ -111,7 +111,7 @@ def _kind(name, column):
         return "numbers"
     n_distinct = texts(present).nunique()
     if n_distinct > MOST_CATEGORIES and n_distinct > len(present) / 2:
-        return f"{n_distinct} different texts in {len(present)} rows look like names of rows"
+        return f"{n_distinct:,} different texts in {len(present):,} rows look like names of rows"
     return "categories"
 
 

@@ -2,9 +2,14 @@
 
 import io
 
+import numpy as np
+
 from pacfourier.pacbayes.bounds._result import rounded_up
 from pacfourier.page import figure, page, section, table
+from pacfourier.tabular.tables import listed
 
+# A matrix of more classes than this fits no page.
+MOST_ACROSS = 8
 CAPTION = (
     "Every candidate frequency: its length, which is the inverse of the width it sees, and how "
     "badly it agrees with the classes. The marked ones were kept."
@@ -19,7 +24,7 @@ def fit_facts(model):
     return [
         ("rows", f"{sum(record['rows']):,}: {rows}"),
         ("columns", f"{len(columns.numbers)} numeric, {len(columns.categories)} categorical"),
-        ("classes", f"{record['target']}: {', '.join(record['classes'])}"),
+        ("classes", f"{record['target']}: {listed(record['classes'])}"),
         *error_facts("held-out error", model.held_out_error, model.refusal),
         ("seconds", f"{record['seconds']:.1f}"),
     ]
@@ -54,16 +59,10 @@ def certificate_facts(certificate):
 def fit_report(model):
     """Return a self-contained HTML page on a model."""
     record = model.record
-    classes = [f"predicted {name}" for name in record["classes"]]
-    confusion = zip(record["classes"], record["confusion"], strict=True)
-    numeric = range(1, len(classes) + 1)
+    held_out = _matrix if len(record["classes"]) <= MOST_ACROSS else _errors
     parts = [
         section("In short", table(["what", "value"], fit_facts(model))),
-        section(
-            "Held-out rows",
-            "How many rows of each class, never seen in training, were given each class.",
-            table(["class", *classes], ([name, *row] for name, row in confusion), numeric=numeric),
-        ),
+        section("Held-out rows", *held_out(record["classes"], np.array(record["confusion"]))),
         section(
             "Certificate of the learned map",
             "It bounds the alignment loss of the map (one half is chance for two balanced "
@@ -77,6 +76,30 @@ def fit_report(model):
     made = [("seed", record["seed"]), *record["versions"].items()]
     parts.append(section("Made with", table(["what", "value"], made)))
     return page(f"A certified classifier of {record['target']}", *parts)
+
+
+def _matrix(classes, confusion):
+    headers = ["class", *(f"predicted {name}" for name in classes)]
+    counts = ([f"{count:,}" for count in row] for row in confusion)
+    rows = ([name, *row] for name, row in zip(classes, counts, strict=True))
+    return (
+        "How many rows of each class, never seen in training, were given each class.",
+        table(headers, rows, numeric=range(1, len(headers))),
+    )
+
+
+def _errors(classes, confusion):
+    wrong = confusion - np.diag(np.diag(confusion))
+    rows = []
+    for index in np.argsort(-wrong.sum(axis=1), kind="stable"):
+        instead = classes[wrong[index].argmax()] if wrong[index].any() else ""
+        counts = (f"{matrix[index].sum():,}" for matrix in (confusion, wrong))
+        rows.append((classes[index], *counts, instead))
+    headers = ["class", "rows", "errors", "most often given instead"]
+    return (
+        "How many rows of each class, never seen in training, were given another; the most first.",
+        table(headers, rows, numeric=(1, 2)),
+    )
 
 
 def _loss_spectrum(features):
