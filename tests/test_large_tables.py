@@ -77,6 +77,10 @@ def test_few_rows_are_in_memory_at_once(file, monkeypatch):
     assert model.pipeline["features"].sums_.n_samples == 360
     assert model.record["rows"] == [90, 360, 150]
     assert model.held_out_error.n_samples == 150
+    assert model.record["notes"][-2:] == [
+        "columns are prepared on 40 of 90 rows, drawn blindly.",
+        "the classifier learns from 100 of 360 rows, drawn blindly.",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -127,9 +127,18 @@ def fit_file(path, target, *, n_frequencies=100, epsilon=0.05, seed=0, advance=N
         epsilon=epsilon,
         seed=seed,
         confusion=_held_out_confusion(file, columns, pipeline).tolist(),
-        notes=unread_notes(unread),
+        notes=[*_limits(file.parts), *unread_notes(unread)],
         seconds=time.perf_counter() - started,
     )
+
+
+def _limits(parts):
+    """Return which parts were too large to be used whole, in words."""
+    uses = [
+        ("columns are prepared on", MOST_PREPARED, len(parts.preparation)),
+        ("the classifier learns from", MOST_CLASSIFIED, len(parts.learning)),
+    ]
+    return [f"{use} {most:,} of {n:,} rows, drawn blindly." for use, most, n in uses if n > most]
 
 
 def _held_out_confusion(file, columns, pipeline):
