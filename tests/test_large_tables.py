@@ -78,9 +78,19 @@ def test_few_rows_are_in_memory_at_once(file, monkeypatch):
     assert model.record["rows"] == [90, 360, 150]
     assert model.held_out_error.n_samples == 150
     assert model.record["notes"][-2:] == [
-        "columns are prepared on 40 of 90 rows, drawn blindly.",
-        "the classifier learns from 100 of 360 rows, drawn blindly.",
+        "columns are prepared on about 40 of 90 rows.",
+        "the classifier learns from about 100 of 360 rows.",
     ]
+
+
+def test_rare_classes_are_classified_and_counted(file, monkeypatch):
+    monkeypatch.setattr(large, "MOST_CLASSIFIED", 20)
+    table = patients()
+    table.loc[table.index % 30 == 0, "state"] = "rare"
+    table.to_parquet(file)
+    model = fit_file(file, "state", n_frequencies=3)
+    assert model.record["classes"] == ["ill", "rare", "well"]
+    assert model.held_out_error.n_samples == 150
 
 
 @pytest.mark.parametrize(

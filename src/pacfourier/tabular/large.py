@@ -15,6 +15,7 @@ from pacfourier.estimators.batches import column_names, fit_batches, parquet_bat
 from pacfourier.tabular.columns import column_encoder, table_columns, unread_notes
 from pacfourier.tabular.model import (
     FEWEST_ROWS,
+    N_FOLDS,
     Parts,
     check_epsilon,
     check_learning_part,
@@ -75,10 +76,11 @@ def fit_file(path, target, *, n_frequencies=100, epsilon=0.05, seed=0, advance=N
     """Train a certified classifier on a Parquet file, in bounded memory.
 
     The model is that of ``fit_table``, but for this: of the preparation 100,000 rows at most are
-    used, and the linear classifier learns from 50,000 rows of the learning part at most, both
-    drawn blindly. The map and its certificate are of all of the learning part, the bound on the
-    error of all rows that are held out. What is kept of every row is a fingerprint, its part and
-    its place in the blind order, 17 bytes; at the end, 13 more to compare the fingerprints.
+    used, and the linear classifier learns from 50,000 rows of the learning part, both drawn
+    blindly, and from five rows of each class at least. The map and its certificate are of all of
+    the learning part, the bound on the error of all rows that are held out. What is kept of every
+    row is a fingerprint, its part and its place in the blind order, 17 bytes; at the end, 13 more
+    to compare the fingerprints.
 
     Parameters
     ----------
@@ -99,8 +101,8 @@ def fit_file(path, target, *, n_frequencies=100, epsilon=0.05, seed=0, advance=N
     started = time.perf_counter()
     check_epsilon(epsilon)
     file = PartedFile(path, target, seed, advance)
-    classes = file.checked_classes()
-    preparation, learning = file.chosen_rows()
+    classes, examples = file.checked_classes()
+    preparation, learning = file.chosen_rows(examples)
     columns = table_columns(preparation.drop(columns=target))
     encoder = column_encoder(columns).fit(columns.values(preparation))
     fingerprints, unread = np.empty(file.n_rows, dtype=np.uint64), Counter()
@@ -138,7 +140,7 @@ def _limits(parts):
         ("columns are prepared on", MOST_PREPARED, len(parts.preparation)),
         ("the classifier learns from", MOST_CLASSIFIED, len(parts.learning)),
     ]
-    return [f"{use} {most:,} of {n:,} rows, drawn blindly." for use, most, n in uses if n > most]
+    return [f"{use} about {most:,} of {n:,} rows." for use, most, n in uses if n > most]
 
 
 def _held_out_confusion(file, columns, pipeline):
@@ -181,23 +183,33 @@ class PartedFile:
                 self.advance(len(table))
 
     def checked_classes(self):
-        """Return the classes, if all can be learned from; reads the target alone."""
-        counts, learned = Counter(), Counter()
+        """Return the classes, if all can be learned from; reads the target alone.
+
+        With them, the positions of the first rows of each class in the learning part.
+        """
+        counts, examples = Counter(), pd.Series(dtype=str)
         for rows, table in self._positioned([self.target]):
             labels = table_labels(table, self.target)
             counts.update(labels.tolist())
-            learned.update(labels[self.is_in("learning", rows)].tolist())
+            found = pd.Series(labels, index=table.index)[self.is_in("learning", rows)]
+            examples = _first_of_each(pd.concat([examples, found]))
             # So many are refused, whatever follows: no more of them need be held.
             if len(counts) > MOST_CLASSES:
                 break
         classes = np.array(sorted(counts))
         check_classes(classes, self.target)
-        check_learning_part(learned, classes, self.target)
-        return classes
+        check_learning_part(Counter(examples), classes, self.target)
+        return classes, examples.index.to_numpy()
 
-    def chosen_rows(self):
-        """Return rows of the preparation and of the learning part, as many as memory takes."""
-        wanted = self.parts.preparation[:MOST_PREPARED], self.parts.learning[:MOST_CLASSIFIED]
+    def chosen_rows(self, examples):
+        """Return rows of the preparation and of the learning part, as many as memory takes.
+
+        The examples are among the latter: a class without a row would be lost, and its held-out
+        rows with it.
+        """
+        learning = self.parts.learning[:MOST_CLASSIFIED]
+        learning = np.append(learning, np.setdiff1d(examples, learning))
+        wanted = self.parts.preparation[:MOST_PREPARED], learning
         is_wanted = np.zeros(self.n_rows, dtype=bool)
         is_wanted[np.concatenate(wanted)] = True
         chosen = pd.concat([table[is_wanted[rows]] for rows, table in self.tables()])
@@ -210,3 +222,7 @@ class PartedFile:
                 table.index = range(start, start + len(table))
                 yield slice(start, start + len(table)), table
                 start += len(table)
+
+
+def _first_of_each(labels):
+    return labels.groupby(labels).head(N_FOLDS)
