@@ -34,6 +34,8 @@ N_CANDIDATES = 1200
 # Moving frequencies are held by a normal prior: its precision, in units of the mean squared
 # distance. Its price is shared by all samples, as a divergence is in a bound.
 PRIOR_PRECISION = 0.25
+# Steps a round of small samples, which more would fit to noise, and of large ones.
+FEWEST_STEPS, MOST_STEPS = 20, 50
 
 
 class BoostedRFF(FourierMap):
@@ -57,9 +59,9 @@ class BoostedRFF(FourierMap):
         Number D of frequencies; the map has 2 D columns.
     n_rounds : int, default=4
         In how many parts they are added.
-    n_steps : int, default=20
-        Quasi-Newton steps after each round. Large samples bear more: 50 on all of MNIST take
-        3.9 % to 2.9 % at D = 100.
+    n_steps : int or "auto", default="auto"
+        Quasi-Newton steps after each round. Large samples bear more: "auto" is half the square
+        root of their number, 20 at least and 50 at most.
     ridge : float, default=0.01
         Penalty on the squared amplitudes, against the mean loss.
     labels : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
@@ -99,7 +101,7 @@ class BoostedRFF(FourierMap):
         n_frequencies=100,
         *,
         n_rounds=4,
-        n_steps=20,
+        n_steps="auto",
         ridge=0.01,
         labels="auto",
         random_state=None,
@@ -128,8 +130,10 @@ class BoostedRFF(FourierMap):
         -------
         self : object
         """
-        for name in ("n_frequencies", "n_rounds", "n_steps"):
+        for name in ("n_frequencies", "n_rounds"):
             check_count(name, getattr(self, name))
+        if self.n_steps != "auto":
+            check_count("n_steps", self.n_steps, "'auto'")
         check_positive("ridge", self.ridge)
         check_option("labels", self.labels, LABELS)
         X, y = self._validate(X, y, reset=True, multi_output=True, ensure_min_samples=2)
@@ -138,21 +142,27 @@ class BoostedRFF(FourierMap):
         target = target_of(y, self.labels)
         warn_of_many_classes(target, Sample(Block(X, y)))
         show_classes(self, target)
-        scaled, scales = scaled_columns(X, copies, self._dtype(X.shape))
+        n_steps = self._steps(copies.sum())
+        scaled, scales = scaled_columns(X, copies, self._dtype(X.shape, n_steps))
         # The mean squared distance of two samples is twice the variance: one for each column.
         spread = 2 * max(np.isfinite(scales).sum(), 1)
-        model = self._boosted(scaled, spread, *_outputs(y, target, copies), copies)
+        model = self._boosted(scaled, spread, *_outputs(y, target, copies), copies, n_steps)
         self.frequencies_ = model.frequencies / scales
         self.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
         self.pool_, self.posterior_ = self.frequencies_, self.frequency_weights_
         return self
 
-    def _dtype(self, shape):
+    def _dtype(self, shape, n_steps):
         """Return double precision where that costs nothing: steps amplify what is rounded."""
-        work = shape[0] * shape[1] * self.n_frequencies * self.n_rounds * self.n_steps
+        work = shape[0] * shape[1] * self.n_frequencies * self.n_rounds * n_steps
         return np.float64 if work <= SMALL_WORK else np.float32
 
-    def _boosted(self, X, spread, labels, losses, copies):
+    def _steps(self, n_samples):
+        if self.n_steps != "auto":
+            return self.n_steps
+        return int(np.clip(np.sqrt(n_samples) / 2, FEWEST_STEPS, MOST_STEPS))
+
+    def _boosted(self, X, spread, labels, losses, copies, n_steps):
         """Return the model after all rounds, for samples at a mean squared distance."""
         weights = copies / copies.sum()
         seed = drawn_seed(self.random_state)
@@ -167,7 +177,7 @@ class BoostedRFF(FourierMap):
             pool = FrequencyPool(prior, max(N_CANDIDATES, 2 * size), X.shape[1], seed + number)
             chosen = _drawn(X, residuals * weights[:, np.newaxis], pool, size)
             model = moved_model(
-                model.extended(chosen), X, labels, losses, weights, penalties, self.n_steps
+                model.extended(chosen), X, labels, losses, weights, penalties, n_steps
             )
             loss, _, residuals = model_gradient(model, X, labels, losses, weights)
             report(f"round {number + 1}/{len(sizes)}: mean loss {loss:.4f}")

@@ -6,10 +6,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 
-def check_count(name, value):
+def check_count(name, value, or_else=None):
     """Raise ValueError unless a parameter is a positive integer."""
     if not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name} must be a positive integer, got {value!r}.")
+        rule = "a positive integer" if or_else is None else f"a positive integer or {or_else}"
+        raise ValueError(f"{name} must be {rule}, got {value!r}.")
 
 
 def check_option(name, value, options):
