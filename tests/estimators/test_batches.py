@@ -48,6 +48,13 @@ def test_batches_teach_what_the_whole_teaches(size, gamma, labels, kind):
     assert_same(streamed, whole)
 
 
+def test_a_batch_without_weight_makes_a_weighted_sample():
+    weights = np.where(np.arange(150) < 40, 0.0, 1.0)
+    streamed = fit_batches(model(), batches_of(X, Y, weights))
+    assert_same(streamed, model().fit(X, Y, weights))
+    assert streamed.summary_.is_weighted
+
+
 def test_batches_for_landmarks():
     assert_same(fit_batches(model(PBLandmarks), batches_of(X, Y)), model(PBLandmarks).fit(X, Y))
     with pytest.raises(ValueError, match="sample_weight must be None for landmarks"):

@@ -57,6 +57,18 @@ def assert_same(lazy, whole, rtol=1e-12):
     np.testing.assert_allclose(lazy.posterior_, whole.posterior_, rtol=1e-6, atol=1e-12)
     assert lazy.sums_.n_samples == whole.sums_.n_samples
     assert lazy.summary_.repeated_share == whole.summary_.repeated_share
+    assert lazy.summary_.is_weighted == whole.summary_.is_weighted
+    value, refusal = verdict(lazy)
+    expected = verdict(whole)
+    assert (value, refusal) == (pytest.approx(expected[0], rel=1e-6), expected[1])
+
+
+def verdict(estimator):
+    """Return the value of a certificate, or zero, and why it is refused."""
+    try:
+        return estimator.certificate().value, ""
+    except ValueError as refusal:
+        return 0.0, str(refusal)
 
 
 def state(estimator):
@@ -127,6 +139,17 @@ def test_weights_that_differ_between_blocks_only_are_weights():
     streamed = model().partial_fit(X[:75], Y[:75], sample_weight=weights[:75])
     assert not streamed.summary_.is_weighted
     assert streamed.partial_fit(X[75:], Y[75:], sample_weight=weights[75:]).summary_.is_weighted
+
+
+def test_a_block_without_weight_makes_a_weighted_sample():
+    y, weights = LABELS["classes"], np.repeat([0.0, 1.0], 75)
+    whole = model().fit(X, y, weights)
+    assert "it was weighted" in verdict(whole)[1]
+    assert_same(model().fit(in_chunks(X, (75, 75)), y, weights), whole)
+    assert_same(model().fit(in_chunks(X, (1,) * 150), y, weights), whole)
+    continued = model().partial_fit(X[75:], y[75:])
+    continued.partial_fit(in_chunks(X, (75, 75)), y, sample_weight=weights)
+    assert "it was weighted" in verdict(continued)[1]
 
 
 @pytest.mark.parametrize("kind", [PBRFF, PBLandmarks])

@@ -1,5 +1,6 @@
 """Fits on batches that are never in memory together."""
 
+from functools import reduce
 from itertools import chain
 from pathlib import Path
 
@@ -124,10 +125,8 @@ class Batches:
 
     def fold(self, function, merge, only_labels=False):
         """Return the results of ``function(index, X, y, weights)``, merged in order."""
-        result = None
-        for index, (X, y, weights) in enumerate(self._rows(only_labels)):
-            result = merge(result, function(index, X, y, weights))
-        return result
+        rows = enumerate(self._rows(only_labels))
+        return reduce(merge, (function(index, *batch) for index, batch in rows))
 
     def _rows(self, only_labels):
         if only_labels and hasattr(self._batches, "labels"):

@@ -41,10 +41,13 @@ class Learned(NamedTuple):
     def merge(self, other):
         """Return what is learned of both; labels must be coded alike."""
         sums, summary = self.sums.merge(other.sums), self.summary.merge(other.summary)
+        merged = Learned(self.target.merge(other.target), sums, summary)
         # Weights may be equal within blocks and differ between them.
-        is_weighted = summary.is_weighted or sums.is_weighted
-        summary = replace(summary, is_weighted=is_weighted)
-        return Learned(self.target.merge(other.target), sums, summary)
+        return merged.weighted() if sums.is_weighted else merged
+
+    def weighted(self):
+        """Return the same, of samples some of which count more than others."""
+        return self._replace(summary=replace(self.summary, is_weighted=True))
 
 
 class LearnedFourierMap(FourierMap, ABC):
@@ -222,7 +225,9 @@ class LearnedFourierMap(FourierMap, ABC):
             _check_same_classes(self.target_, classes)
             target, pool = self.target_, self.pool_
         learned = sample.reduce(
-            partial(learned_of, target=target, pool=pool, precision=self.precision), Learned.merge
+            partial(learned_of, target=target, pool=pool, precision=self.precision),
+            Learned.merge,
+            thinned=Learned.weighted,
         )
         if not reset:
             learned = self._learned().merge(learned)

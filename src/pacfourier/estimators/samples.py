@@ -7,7 +7,7 @@ Dask collections and streams of batches are many, each validated where it is, as
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +35,14 @@ class Block(NamedTuple):
     index: int = 0
 
 
+class Part(NamedTuple):
+    """What was made of some blocks: nothing, where no sample of them counts."""
+
+    result: Any = None
+    is_thinned: bool = False
+    """Whether a whole block was left out because it has no weight."""
+
+
 @dataclass(frozen=True, eq=False)
 class Sample:
     """A sample in memory: one block."""
@@ -56,9 +64,9 @@ class Sample:
         """No rows, with the columns and the type of all."""
         return self.block.X[:0]
 
-    def reduce(self, function, merge):
+    def reduce(self, function, merge, thinned=None):
         """Return the merged results of a function of blocks."""
-        del merge
+        del merge, thinned
         return function(self.block)
 
     def witnesses(self, labels):
@@ -102,14 +110,18 @@ class BlockedSample:
         """The number of samples, counted in a pass."""
         return sum(size for _, size in self.reduce(_size, operator.add))
 
-    def reduce(self, function, merge):
-        """Return the merged results of a function of blocks."""
-        return self._present(partial(_of_block, self.reader, function), merge)
+    def reduce(self, function, merge, thinned=None):
+        """Return the merged results of a function of blocks.
+
+        Whole blocks without weight leave no result; ``thinned`` marks the others with that.
+        """
+        part = self._present(partial(_of_block, self.reader, function), merge)
+        return thinned(part.result) if thinned and part.is_thinned else part.result
 
     def witnesses(self, labels):
         """Return a few labels that have the same target as all."""
         merge = partial(_merged_witnesses, labels)
-        return self._present(partial(_of_labels, labels), merge, only_labels=True)
+        return self._present(partial(_of_labels, labels), merge, only_labels=True).result
 
     def moments(self):
         """Return the sums that ``scale_gamma`` takes."""
@@ -124,10 +136,10 @@ class BlockedSample:
         return self.reduce(partial(_rows, chosen), _stacked)
 
     def _present(self, function, merge, only_labels=False):
-        result = self.fold(function, partial(_merged_present, merge), only_labels)
-        if result is None:
+        part = self.fold(function, partial(_merged_parts, merge), only_labels)
+        if part.result is None:
             raise ValueError("X must have samples of positive weight, got none.")
-        return result
+        return part
 
 
 def read_sample(estimator, data, *, reset, persist=False):
@@ -206,12 +218,14 @@ def _checked_heading(names):
 
 
 def _of_block(reader, function, index, X, y, weights):
-    """Return a function of a block, None if no sample of it counts."""
+    """Return a function of a block, nothing if no sample of it counts."""
     if _n_rows(X) == 0 == _n_rows(y):
-        return None
+        return Part()
     try:
         block = reader._block(X, y, weights, reset=False, fewest=0)
-        return function(block._replace(index=index)) if block.X.shape[0] else None
+        if not block.X.shape[0]:
+            return Part(is_thinned=True)
+        return Part(function(block._replace(index=index)))
     except ValueError as error:
         error.add_note(f"This is about block {index} of the data.")
         raise
@@ -220,17 +234,17 @@ def _of_block(reader, function, index, X, y, weights):
 def _of_labels(labels, index, X, y, weights):
     del index, X
     if _n_rows(y) == 0:
-        return None
+        return Part()
     y = dense_labels(check_array(host(y), ensure_2d=False, dtype=None, input_name="y"))
     positive = np.ones(len(y), dtype=bool) if weights is None else np.asarray(host(weights)) > 0
     check_consistent_length(y, positive)
-    return label_witnesses(y[positive], labels) if positive.any() else None
+    return Part(label_witnesses(y[positive], labels)) if positive.any() else Part()
 
 
-def _merged_present(merge, first, second):
-    if first is None or second is None:
-        return second if first is None else first
-    return merge(first, second)
+def _merged_parts(merge, first, second):
+    results = [part.result for part in (first, second) if part.result is not None]
+    merged = reduce(merge, results) if results else None
+    return Part(merged, first.is_thinned or second.is_thinned)
 
 
 def _merged_witnesses(labels, first, second):
