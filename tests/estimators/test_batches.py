@@ -76,6 +76,24 @@ def test_a_generator_is_enough_for_one_pass():
             fit_batches(model(**parameters), iter(batches_of(X, Y)), classes=classes)
 
 
+class Bar:
+    """Shows each batch on its way, as progress bars do: its iterator is another object."""
+
+    def __init__(self, batches):
+        self.batches = batches
+
+    def __iter__(self):
+        yield from self.batches
+
+
+def test_a_generator_behind_another_object_loses_no_batch():
+    streamed = fit_batches(model(), Bar(iter(batches_of(X, Y))), classes=[0, 1, 2])
+    assert_same(streamed, model().fit(X, Y))
+    assert_same(fit_batches(model(), Bar(batches_of(X, Y))), model().fit(X, Y))
+    with pytest.raises(ValueError, match=r"more than once .* got 150 rows in one pass and 0 in"):
+        fit_batches(model(), Bar(iter(batches_of(X, Y))))
+
+
 def test_a_failing_batch_leaves_the_estimator_as_it_was():
     broken = [*batches_of(X, Y), (np.full((3, 4), np.nan), Y[:3])]
     fitted = model().fit(X, Y)

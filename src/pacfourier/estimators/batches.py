@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pacfourier.estimators.samples import n_rows
+
 
 def fit_batches(estimator, batches, *, classes=None):
     """Fit an estimator batch by batch: what it learns is what ``fit`` learns of all of them.
@@ -116,7 +118,10 @@ class Batches:
         self._first = next(rows, None)
         if self._first is None:
             raise ValueError("batches must hold a batch at least, got none.")
-        self._is_spent, self._rest = False, rows if rows is batches else None
+        # Few iterables that cannot begin again are their own iterators: none is begun twice
+        # for one pass.
+        self._opened = chain([self._first], rows)
+        self._n_rows = None
 
     def heading(self):
         """Return a batch of inputs, which shows the columns of all."""
@@ -125,18 +130,26 @@ class Batches:
 
     def fold(self, function, merge, only_labels=False):
         """Return the results of ``function(index, X, y, weights)``, merged in order."""
-        rows = enumerate(self._rows(only_labels))
+        rows = enumerate(self._counted(self._rows(only_labels)))
         return reduce(merge, (function(index, *batch) for index, batch in rows))
 
     def _rows(self, only_labels):
         if only_labels and hasattr(self._batches, "labels"):
             return ((None, y, None) for y in self._batches.labels())
-        if self._rest is None:
-            return ((*batch, None)[:3] for batch in self._batches)
-        if self._is_spent:
+        opened, self._opened = self._opened, None
+        rows = iter(self._batches) if opened is None else opened
+        return ((*batch, None)[:3] for batch in rows)
+
+    def _counted(self, rows):
+        """Yield batches, and raise ValueError if there are other rows than in the pass before."""
+        count = 0
+        for batch in rows:
+            yield batch
+            count += n_rows(batch[1])
+        if self._n_rows not in (None, count):
             raise ValueError(
                 "batches must be iterable more than once (a list, parquet_batches) unless classes "
-                f"are given and gamma is not computed from data, got {self._batches!r}."
+                "are given and gamma is not computed from data, "
+                f"got {self._n_rows} rows in one pass and {count} in another."
             )
-        self._is_spent = True
-        return ((*batch, None)[:3] for batch in chain([self._first], self._rest))
+        self._n_rows = count

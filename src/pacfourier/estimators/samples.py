@@ -178,6 +178,11 @@ def is_lazy(X):
     return hasattr(X, "__dask_graph__")
 
 
+def n_rows(X):
+    """Return the number of rows of an array, a table or a list."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
 def light_copy(estimator, attributes):
     """Return a clone that knows some of the fitted attributes, where there are such."""
     copied = clone(estimator)
@@ -219,7 +224,7 @@ def _checked_heading(names):
 
 def _of_block(reader, function, index, X, y, weights):
     """Return a function of a block, nothing if no sample of it counts."""
-    if _n_rows(X) == 0 == _n_rows(y):
+    if n_rows(X) == 0 == n_rows(y):
         return Part()
     try:
         block = reader._block(X, y, weights, reset=False, fewest=0)
@@ -233,7 +238,7 @@ def _of_block(reader, function, index, X, y, weights):
 
 def _of_labels(labels, index, X, y, weights):
     del index, X
-    if _n_rows(y) == 0:
+    if n_rows(y) == 0:
         return Part()
     y = dense_labels(check_array(host(y), ensure_2d=False, dtype=None, input_name="y"))
     positive = np.ones(len(y), dtype=bool) if weights is None else np.asarray(host(weights)) > 0
@@ -265,7 +270,3 @@ def _rows(chosen, block):
 
 def _stacked(first, second):
     return sparse.vstack([first, second]) if sparse.issparse(first) else np.vstack([first, second])
-
-
-def _n_rows(X):
-    return X.shape[0] if hasattr(X, "shape") else len(X)
