@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.datasets import load_iris
 
 from pacfourier import OKRFF, PBRFF, RFF, PBLandmarks, fit_batches, parquet_batches
@@ -53,6 +54,14 @@ def test_a_batch_without_weight_makes_a_weighted_sample():
     streamed = fit_batches(model(), batches_of(X, Y, weights))
     assert_same(streamed, model().fit(X, Y, weights))
     assert streamed.summary_.is_weighted
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_rows_that_come_in_two_types_are_repeated_rows(kind):
+    inputs = X.astype(np.float32)
+    streamed = fit_batches(model(), [(kind(inputs), Y), (kind(X), Y)])
+    assert streamed.summary_.is_multiplied
+    assert_same(streamed, model().fit(np.vstack([inputs, inputs]), np.append(Y, Y)))
 
 
 def test_batches_for_landmarks():

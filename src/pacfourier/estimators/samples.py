@@ -16,8 +16,9 @@ from sklearn.base import clone
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import validate_data
 
-from pacfourier.core.arrays import host, is_tensor
+from pacfourier.core.arrays import host, is_tensor, matching
 from pacfourier.core.bandwidth import scale_moments
+from pacfourier.core.phases import precision_of
 from pacfourier.core.targets import label_witnesses
 from pacfourier.estimators.labels import dense_labels
 
@@ -115,7 +116,7 @@ class BlockedSample:
 
         Whole blocks without weight leave no result; ``thinned`` marks the others with that.
         """
-        part = self._present(partial(_of_block, self.reader, function), merge)
+        part = self._present(partial(_of_block, self.reader, self.heading, function), merge)
         return thinned(part.result) if thinned and part.is_thinned else part.result
 
     def witnesses(self, labels):
@@ -222,7 +223,7 @@ def _checked_heading(names):
     )
 
 
-def _of_block(reader, function, index, X, y, weights):
+def _of_block(reader, heading, function, index, X, y, weights):
     """Return a function of a block, nothing if no sample of it counts."""
     if n_rows(X) == 0 == n_rows(y):
         return Part()
@@ -230,10 +231,15 @@ def _of_block(reader, function, index, X, y, weights):
         block = reader._block(X, y, weights, reset=False, fewest=0)
         if not block.X.shape[0]:
             return Part(is_thinned=True)
-        return Part(function(block._replace(index=index)))
+        return Part(function(block._replace(X=_alike(heading, block.X), index=index)))
     except ValueError as error:
         error.add_note(f"This is about block {index} of the data.")
         raise
+
+
+def _alike(heading, X):
+    """Return rows in the precision of the heading: equal rows of two types have unequal bits."""
+    return X if precision_of(X) == precision_of(heading) else matching(heading, host(X))
 
 
 def _of_labels(labels, index, X, y, weights):
