@@ -1,3 +1,5 @@
+from functools import reduce
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -7,6 +9,7 @@ from pacfourier.core.bandwidth import (
     MEDIAN_SAMPLES,
     median_gamma,
     median_rows,
+    merged_moments,
     scale_gamma,
     scale_moments,
 )
@@ -91,10 +94,20 @@ def test_scale_moments_of_sparse_samples_are_in_double_precision(rng):
     np.testing.assert_allclose(moments, scale_moments(X), rtol=1e-12)
 
 
-def test_scale_moments_add_up(rng):
+def test_scale_moments_merge(rng):
     X, weights = rng.standard_normal((50, 3)), rng.random(50)
-    parts = scale_moments(X[:7], weights[:7]) + scale_moments(X[7:], weights[7:])
-    assert scale_gamma(parts, 3) == gamma_of_scale(X, weights)
+    parts = scale_moments(X[:7], weights[:7]), scale_moments(X[7:], weights[7:])
+    assert scale_gamma(merged_moments(*parts), 3) == gamma_of_scale(X, weights)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("offset", [1e4, 1e6, 1e8])
+def test_scale_gamma_of_samples_far_from_zero(kind, offset, rng):
+    X = offset + rng.standard_normal((3000, 3))
+    expected = 1 / (3 * np.var(X - offset))
+    assert gamma_of_scale(kind(X)) == pytest.approx(expected, rel=1e-8)
+    parts = map(scale_moments, map(kind, np.array_split(X, 13)))
+    assert scale_gamma(reduce(merged_moments, parts), 3) == pytest.approx(expected, rel=1e-8)
 
 
 def test_median_gamma_is_the_median_heuristic(rng):

@@ -7,34 +7,54 @@ from scipy import sparse
 
 from pacfourier.core.arrays import FloatArray, IntArray, Samples, host
 
-__all__ = ["median_gamma", "median_rows", "scale_gamma", "scale_moments"]
+__all__ = ["median_gamma", "median_rows", "merged_moments", "scale_gamma", "scale_moments"]
 
 MEDIAN_SAMPLES = 1000
 
 
 @singledispatch
 def scale_moments(X: Samples, sample_weight: FloatArray | None = None) -> FloatArray:
-    """Return the sums over all values of their weight, of the values and of their squares."""
+    """Return the weight of all values, their mean and their weighted squared deviations from it."""
     weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
     if sparse.issparse(X):
-        # Its sums have its own precision, whatever type is asked for.
-        X = X.astype(np.float64)
-    squares = X.power(2) if sparse.issparse(X) else np.square(X, dtype=np.float64)
-    total = weights @ np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
-    squared = weights @ np.asarray(squares.sum(axis=1)).ravel()
-    return np.array([weights.sum() * X.shape[1], total, squared])
+        return _sparse_moments(X.astype(np.float64), weights)
+    weight = weights.sum() * X.shape[1]
+    mean = weights @ X.sum(axis=1, dtype=np.float64) / weight
+    squares = np.square(np.subtract(X, mean, dtype=np.float64))
+    return np.array([weight, mean, weights @ squares.sum(axis=1)])
+
+
+def _sparse_moments(X: sparse.csr_array | sparse.csr_matrix, weights: FloatArray) -> FloatArray:
+    counts = np.diff(X.indptr)
+    stored = np.repeat(weights, counts)
+    weight = weights.sum() * X.shape[1]
+    mean = stored @ X.data / weight
+    zeros = weights @ (X.shape[1] - counts)
+    return np.array([weight, mean, stored @ np.square(X.data - mean) + zeros * mean**2])
+
+
+def merged_moments(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the moments of both samples: squares about zero would lose the digits of the spread.
+
+    Chan, Golub and LeVeque (1983).
+    """
+    weight = first[0] + second[0]
+    step = second[1] - first[1]
+    share = second[0] / weight
+    scatter = first[2] + second[2] + step**2 * first[0] * share
+    return np.array([weight, first[1] + step * share, scatter])
 
 
 def scale_gamma(moments: FloatArray, n_features: int) -> float:
     """Return 1 / (n_features * variance of X), scikit-learn's ``gamma="scale"``.
 
-    The moments are additive. Nine digits are kept, so that the order of the samples, or their
-    blocks, does not move the frequencies.
+    Nine digits are kept, so that the order of the samples, or their blocks, does not move the
+    frequencies.
     """
-    mean, square = moments[1:] / moments[0]
-    variance = square - mean**2
-    # Constant data have no scale of their own.
-    gamma = 1.0 / (n_features * variance) if variance > 1e-15 * mean**2 else 1.0
+    weight, mean, scatter = moments
+    variance = scatter / weight
+    # Constant data have no scale of their own, but for the rounding of their mean.
+    gamma = 1.0 / (n_features * variance) if variance > (1e-13 * mean) ** 2 else 1.0
     return float(f"{gamma:.9g}")
 
 

@@ -17,7 +17,7 @@ from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import validate_data
 
 from pacfourier.core.arrays import host, is_tensor, matching
-from pacfourier.core.bandwidth import scale_moments
+from pacfourier.core.bandwidth import merged_moments, scale_moments
 from pacfourier.core.phases import precision_of
 from pacfourier.core.targets import label_witnesses
 from pacfourier.estimators.labels import dense_labels
@@ -75,7 +75,7 @@ class Sample:
         return label_witnesses(self.block.y, labels)
 
     def moments(self):
-        """Return the sums that ``scale_gamma`` takes."""
+        """Return what ``scale_gamma`` takes."""
         return _moments(self.block)
 
     def take(self, rows):
@@ -125,8 +125,8 @@ class BlockedSample:
         return self._present(partial(_of_labels, labels), merge, only_labels=True).result
 
     def moments(self):
-        """Return the sums that ``scale_gamma`` takes."""
-        return self.reduce(_moments, operator.add)
+        """Return what ``scale_gamma`` takes."""
+        return self.reduce(_moments, merged_moments)
 
     def take(self, rows):
         """Return chosen rows, which must be sorted."""

@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Iterator
+from functools import reduce
 
 import numpy as np
 import torch
 
 from pacfourier.core.arrays import FloatArray, IntArray, host, matching
-from pacfourier.core.bandwidth import scale_moments
+from pacfourier.core.bandwidth import merged_moments, scale_moments
 from pacfourier.core.features import fourier_features
 from pacfourier.core.frequencies import FrequencyPool
 from pacfourier.core.landmarks import landmark_similarities, landmarks_a_block
@@ -91,14 +92,17 @@ def tensor_similarities(
 
 @scale_moments.register(torch.Tensor)
 def tensor_scale_moments(X: torch.Tensor, sample_weight: FloatArray | None = None) -> FloatArray:
-    """Return the sums over all values of their weight, of the values and of their squares."""
+    """Return the weight of all values, their mean and their weighted squared deviations from it."""
     weights = np.ones(len(X)) if sample_weight is None else sample_weight
-    moments = np.array([weights.sum() * X.shape[1], 0, 0])
-    for rows in row_blocks(*X.shape):
-        doubles = X[rows].double()
-        sums = torch.stack([doubles.sum(dim=1), doubles.square().sum(dim=1)], dim=1)
-        moments[1:] += weights[rows] @ host(sums)
-    return moments
+    blocks = (_block_moments(X[rows].double(), weights[rows]) for rows in row_blocks(*X.shape))
+    return reduce(merged_moments, blocks)
+
+
+def _block_moments(X: torch.Tensor, weights: FloatArray) -> FloatArray:
+    weight = weights.sum() * X.shape[1]
+    mean = weights @ host(X.sum(dim=1)) / weight
+    squares = host((X - mean).square().sum(dim=1))
+    return np.array([weight, mean, weights @ squares])
 
 
 def tensor_kernel(spectrum: Spectrum, X: torch.Tensor, landmarks: torch.Tensor) -> torch.Tensor:
