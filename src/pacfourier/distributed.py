@@ -10,6 +10,9 @@ from functools import partial, reduce
 import dask
 import dask.array as da
 import numpy as np
+from scipy import sparse
+
+from pacfourier.core.arrays import host
 
 # Results that one task merges: the tree has log_8 of the number of blocks levels.
 FAN_IN = 8
@@ -17,6 +20,7 @@ FAN_IN = 8
 
 def heading(X):
     """Return no rows with the columns of a collection of shape (n_samples, n_features)."""
+    _check_kind("X", X)
     if X.ndim != 2:
         raise ValueError(f"X must have two axes, got {X.ndim}.")
     if _is_table(X):
@@ -30,14 +34,13 @@ def aligned_blocks(X, y=None, weights=None):
     """Return (X, y, weights) block by block, each of them lazy, or None where it is not given.
 
     Labels and weights in memory, or in chunks of other sizes, are cut as X is, if the sizes of
-    the chunks are known; else they must come in as many blocks, of the same rows.
+    the chunks are known; else they must be collections of as many blocks, of the same rows.
     """
     if not _is_table(X):
         X = X.rechunk({1: -1})
     columns = [_row_blocks(X)]
     for name, rows in (("y", y), ("sample_weight", weights)):
-        aligned = None if rows is None else _cut_alike(name, rows, X)
-        blocks = [None] * len(columns[0]) if aligned is None else _row_blocks(aligned)
+        blocks = [None] * len(columns[0]) if rows is None else _cut_alike(name, rows, X)
         if len(blocks) != len(columns[0]):
             raise ValueError(
                 f"{name} must have {len(columns[0])} blocks as X has, got {len(blocks)}: "
@@ -85,7 +88,13 @@ def mapped(function, X, n_columns, dtype):
 
 
 def _is_table(X):
-    return hasattr(X, "to_dask_array")
+    # Asked of the class: a Delayed object has every attribute.
+    return hasattr(type(X), "to_dask_array")
+
+
+def _check_kind(name, rows):
+    if not _is_table(rows) and not (isinstance(rows, da.Array) and rows.ndim):
+        raise ValueError(f"{name} must be a Dask array of rows, or a Dask table, got {rows!r}.")
 
 
 def _row_blocks(X):
@@ -94,18 +103,37 @@ def _row_blocks(X):
 
 
 def _cut_alike(name, rows, X):
-    """Return labels or weights in the chunks of X, where that can be known."""
+    """Return the blocks of labels or weights: those of X, where that can be known."""
+    sizes = None if _is_table(X) or np.isnan(X.chunks[0]).any() else X.chunks[0]
     if not hasattr(rows, "__dask_graph__"):
-        rows = da.from_array(np.asarray(rows), chunks=-1)
+        return _parts(name, host(rows), sizes)
+    _check_kind(name, rows)
     if _is_table(rows):
-        return rows
-    if rows.ndim == 2:
-        rows = rows.rechunk({1: -1})
-    if _is_table(X) or np.isnan([*X.chunks[0], *rows.chunks[0]]).any():
-        return rows
-    if rows.shape[0] != X.shape[0]:
-        raise ValueError(f"{name} must have {X.shape[0]} rows as X has, got {rows.shape[0]}.")
-    return rows.rechunk({0: X.chunks[0]})
+        return _row_blocks(rows)
+    rows = rows.rechunk(dict.fromkeys(range(1, rows.ndim), -1))
+    if sizes is not None and not np.isnan(rows.chunks[0]).any():
+        _check_length(name, rows, X.shape[0])
+        rows = rows.rechunk({0: sizes})
+    return _row_blocks(rows)
+
+
+def _parts(name, rows, sizes):
+    """Return rows in memory in parts: a worker is sent its own ones only."""
+    if sizes is None:
+        raise ValueError(
+            f"{name} must be a Dask collection with the partitions of X, whose sizes are not "
+            f"known, got {type(rows).__name__}."
+        )
+    rows = rows.tocsr() if sparse.issparse(rows) else np.asarray(rows)
+    _check_length(name, rows, sum(sizes))
+    ends = np.cumsum(sizes)
+    cuts = zip(ends - sizes, ends, strict=True)
+    return [dask.delayed(rows[start:end], traverse=False) for start, end in cuts]
+
+
+def _check_length(name, rows, expected):
+    if rows.shape[:1] != (expected,):
+        raise ValueError(f"{name} must have {expected} rows as X has, got shape {rows.shape}.")
 
 
 def _call(function, *arguments):

@@ -10,8 +10,12 @@ from pacfourier import OKRFF, PBRFF, RFF, GibbsRFF, PBLandmarks
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
+pytest.importorskip("dask.bag")
 dd = pytest.importorskip("dask.dataframe")
 pd = pytest.importorskip("pandas")
+cloudpickle = pytest.importorskip("cloudpickle")
+
+from pacfourier.distributed import aligned_blocks  # noqa: E402
 
 X, Y = load_iris(return_X_y=True)
 ORDER = np.random.default_rng(0).permutation(len(X))
@@ -195,6 +199,20 @@ def test_sparse_blocks_stay_sparse():
         assert_same(lazy, model(gamma=gamma).fit(inputs, Y))
 
 
+@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csc_array])
+def test_sparse_label_sets_of_blocks(container):
+    y = LABELS["label_sets"]
+    assert_same(model().fit(in_chunks(X, (99, 51)), container(y)), model().fit(X, y))
+
+
+def test_a_block_holds_its_own_labels_only():
+    lazy = da.zeros((100_000, 2), chunks=(1000, 2))
+    _, y, weights = aligned_blocks(lazy, np.zeros(100_000), np.ones(100_000))[7]
+    for block in (y, weights):
+        assert len(cloudpickle.dumps(block.__dask_graph__())) < 10_000
+        assert block.compute().shape == (1000,)
+
+
 IS_LAST = np.arange(150) == 149
 
 
@@ -227,6 +245,12 @@ def test_a_failing_block_leaves_an_unfitted_estimator_unfitted(kind):
     assert state(estimator) == before
 
 
+def test_an_error_of_labels_names_their_block():
+    with pytest.raises(ValueError, match="y contains NaN") as caught:
+        model().fit(in_chunks(X, (100, 49, 1)), np.where(IS_LAST, np.nan, Y))
+    assert "block 2" in caught.value.__notes__[0]
+
+
 def interrupted(block, block_info=None):
     """Return the block, unless it is the last, where the user loses patience."""
     if block_info and block_info[0]["chunk-location"][0] == 2:
@@ -248,8 +272,26 @@ def test_what_does_not_fit_together_is_refused():
     lazy = in_chunks(X, (100, 50))
     unknown, none = lazy[lazy[:, 0] > 0], lazy[lazy[:, 0] > 99]
     refusals = [
-        (lambda: model().fit(lazy, Y[:99]), "y must have 150 rows as X has, got 99"),
-        (lambda: model().fit(unknown, Y), "y must have 2 blocks as X has, got 1: repartition"),
+        (lambda: model().fit(lazy, Y[:99]), r"y must have 150 rows as X has, got shape \(99,\)"),
+        (lambda: model().fit(unknown, Y), "y must be a Dask collection .* got ndarray"),
+        (
+            lambda: model().fit(unknown, in_chunks(Y, (150,))),
+            "y must have 2 blocks as X has, got 1: repartition",
+        ),
+        (
+            lambda: model().fit(as_table((99, 51), Y)[0], pd.Series(Y)),
+            "y must be a Dask collection .* got Series",
+        ),
+        (lambda: model().fit(lazy, Y, np.ones((150, 1))), "one non-negative number a sample"),
+        (lambda: model().fit(lazy, Y, in_chunks(np.ones((150, 1)), (150,))), "one non-negative"),
+        (lambda: model().fit(lazy, Y, 2.0), r"sample_weight must have 150 rows .* got shape \(\)"),
+        (lambda: model().fit(lazy, Y, lazy.sum()), "sample_weight must be a Dask array of rows"),
+        (lambda: model().fit(dask.delayed(X), Y), "X must be a Dask array .* got Delayed"),
+        (lambda: model().fit(lazy, dask.delayed(Y)), "y must be a Dask array .* got Delayed"),
+        (
+            lambda: model().fit(dask.bag.from_sequence([1]), Y),
+            "X must be a Dask array .* got dask.bag",
+        ),
         (lambda: model().fit(unknown, in_chunks(Y, (99, 51))), "inconsistent numbers of samples"),
         (lambda: model().fit(lazy[:, 0], Y), "X must have two axes, got 1"),
         (lambda: model().fit(none, in_chunks(Y[:0], (0, 0))), "X must have samples"),

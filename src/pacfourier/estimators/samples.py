@@ -6,6 +6,7 @@ Dask collections and streams of batches are many, each validated where it is, as
 
 import operator
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any, NamedTuple
@@ -13,14 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from pacfourier.core.arrays import host, is_tensor, matching
 from pacfourier.core.bandwidth import merged_moments, scale_moments
 from pacfourier.core.phases import precision_of
 from pacfourier.core.targets import label_witnesses
-from pacfourier.estimators.labels import dense_labels
+from pacfourier.estimators.labels import dense_labels, positive_weights
 
 # What an estimator knows of the columns of its inputs.
 HEADING = ("n_features_in_", "feature_names_in_")
@@ -227,11 +228,18 @@ def _of_block(reader, heading, function, index, X, y, weights):
     """Return a function of a block, nothing if no sample of it counts."""
     if n_rows(X) == 0 == n_rows(y):
         return Part()
-    try:
+    with _about_block(index):
         block = reader._block(X, y, weights, reset=False, fewest=0)
         if not block.X.shape[0]:
             return Part(is_thinned=True)
         return Part(function(block._replace(X=_alike(heading, block.X), index=index)))
+
+
+@contextmanager
+def _about_block(index):
+    """Name the block in the errors of it."""
+    try:
+        yield
     except ValueError as error:
         error.add_note(f"This is about block {index} of the data.")
         raise
@@ -243,13 +251,15 @@ def _alike(heading, X):
 
 
 def _of_labels(labels, index, X, y, weights):
-    del index, X
+    del X
     if n_rows(y) == 0:
         return Part()
-    y = dense_labels(check_array(host(y), ensure_2d=False, dtype=None, input_name="y"))
-    positive = np.ones(len(y), dtype=bool) if weights is None else np.asarray(host(weights)) > 0
-    check_consistent_length(y, positive)
-    return Part(label_witnesses(y[positive], labels)) if positive.any() else Part()
+    with _about_block(index):
+        y = dense_labels(
+            check_array(host(y), accept_sparse="csr", ensure_2d=False, dtype=None, input_name="y")
+        )
+        _, y, _ = positive_weights(y, y, weights, fewest=0)
+        return Part(label_witnesses(y, labels)) if len(y) else Part()
 
 
 def _merged_parts(merge, first, second):
