@@ -3,6 +3,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
@@ -186,6 +187,18 @@ def test_transform_is_lazy_and_keeps_the_type(dtype):
     assert mapped.chunks == ((40, 40, 40, 30), (6,))
     assert mapped.dtype == mapped.compute().dtype == fitted.transform(inputs).dtype
     np.testing.assert_array_equal(mapped.compute(), fitted.transform(inputs))
+
+
+@pytest.mark.parametrize("kind", [PBRFF, PBLandmarks])
+def test_lazy_arrays_are_no_frames(kind):
+    fitted = model(kind).fit(X, LABELS["classes"])
+    mapped = fitted.transform(in_chunks(X, (100, 50)))
+    with config_context(transform_output="pandas"), dask.config.set(scheduler="synchronous"):
+        assert type(mapped.blocks[0].compute()) is np.ndarray
+        with pytest.raises(ValueError, match=r"set_output must be 'default' .* got 'pandas'"):
+            fitted.transform(in_chunks(X, (100, 50)))
+    with pytest.raises(ValueError, match=r"set_output must be 'default' .* got 'pandas'"):
+        fitted.set_output(transform="pandas").transform(in_chunks(X, (100, 50)))
 
 
 def test_sparse_blocks_stay_sparse():

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_array
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import validate_data
 
 from pacfourier.core.arrays import host, is_tensor, matching
@@ -198,11 +199,13 @@ def lazily_mapped(estimator, X, attributes):
     """Return what ``transform`` makes of a Dask collection, block by block and when asked for."""
     from pacfourier import distributed
 
+    _check_container(estimator)
     names = distributed.heading(X)
     validate_data(estimator, names, reset=False, skip_check_array=True)
-    transform = light_copy(estimator, (*HEADING, *attributes)).transform
+    # By itself, whatever the configuration is where and when the blocks are computed.
+    copied = light_copy(estimator, (*HEADING, *attributes)).set_output(transform="default")
     n_columns = len(estimator.get_feature_names_out())
-    return distributed.mapped(transform, X, n_columns, _checked_heading(names).dtype)
+    return distributed.mapped(copied.transform, X, n_columns, _checked_heading(names).dtype)
 
 
 def adopt(estimator, trial):
@@ -212,6 +215,15 @@ def adopt(estimator, trial):
         delattr(estimator, name)
     vars(estimator).update(vars(trial))
     return estimator
+
+
+def _check_container(estimator):
+    container = _get_output_config("transform", estimator)["dense"]
+    if container != "default":
+        raise ValueError(
+            "set_output must be 'default' for Dask collections, which are mapped to lazy arrays, "
+            f"got {container!r}."
+        )
 
 
 def _checked_heading(names):
