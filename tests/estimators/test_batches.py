@@ -138,8 +138,62 @@ def test_parquet_files_are_batches(parquet_file):
     assert streamed.feature_names_in_.tolist() == list("abcd")
     some = parquet_batches(dataset.dataset(parquet_file), "label", columns=["b", "a"])
     assert_same(fit_batches(model(), some), model().fit(X[:, [1, 0]], LABELS["classes"]))
-    with pytest.raises(ValueError, match=r"must be among .* got \['z'\]"):
-        parquet_batches(parquet_file, "z")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"target": "z"}, r"must be among .* got \['z'\]"),
+        ({"target": "label", "columns": "ab"}, "columns must be a list of names, got 'ab'"),
+        ({"target": "label", "columns": ["a", "label"]}, "columns must not hold the target"),
+        ({"target": "label", "batch_size": 0}, "batch_size must be"),
+    ],
+)
+def test_columns_that_cannot_be_meant_are_refused(parquet_file, arguments, error):
+    with pytest.raises(ValueError, match=error):
+        parquet_batches(parquet_file, **arguments)
+
+
+@pytest.fixture
+def arrow_table():
+    pa = pytest.importorskip("pyarrow")
+    columns = dict(zip("abcd", X.T, strict=True))
+    return pa.table(columns | {"label": LABELS["classes"]})
+
+
+def datasets_of(table, folder):
+    """Yield the same rows in all kinds of datasets."""
+    from pyarrow import dataset, feather, parquet
+
+    yield dataset.dataset(table)
+    feather.write_feather(table, folder / "iris.feather")
+    yield dataset.dataset(folder / "iris.feather", format="ipc")
+    paths = [folder / "first.parquet", folder / "second.parquet"]
+    parquet.write_table(table[:70], paths[0])
+    parquet.write_table(table[70:].select(["label", *"dcba"]), paths[1])
+    yield paths
+    hive = dataset.partitioning(flavor="hive")
+    parquet.write_to_dataset(table, folder / "by_label", partition_cols=["label"])
+    yield dataset.dataset(folder / "by_label", partitioning=hive)
+
+
+def test_any_dataset_is_batches(arrow_table, tmp_path):
+    # The partitions of the last one are in the order of the classes, as the rows are.
+    whole = model().fit(X, LABELS["classes"])
+    for source in datasets_of(arrow_table, tmp_path):
+        assert_same(fit_batches(model(), parquet_batches(source, "label", batch_size=50)), whole)
+
+
+def test_labels_have_the_type_of_the_whole_dataset(tmp_path):
+    """The first file writes classes as strings, the second as integers."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    for name, rows, y in (("0", slice(0, 75), Y.astype(str)), ("1", slice(75, 150), Y)):
+        columns = dict(zip("abcd", X[rows].T, strict=True))
+        parquet.write_table(pa.table(columns | {"label": y[rows]}), tmp_path / f"{name}.parquet")
+    streamed = fit_batches(model(), parquet_batches(tmp_path, "label"))
+    assert streamed.classes_.tolist() == ["0", "1", "2"]
 
 
 ROOM = 64 * 2**20

@@ -2,10 +2,10 @@
 
 from functools import reduce
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 
+from pacfourier.estimators.parameters import check_count
 from pacfourier.estimators.samples import n_rows
 
 
@@ -45,13 +45,13 @@ def fit_batches(estimator, batches, *, classes=None):
 
 
 def parquet_batches(source, target, *, columns=None, batch_size=65536):
-    """Return batches of a Parquet file, a folder of them or an Arrow dataset, for ``fit_batches``.
+    """Return batches of Parquet files, a folder of them or an Arrow dataset, for ``fit_batches``.
 
-    Files are read a group of rows at a time.
+    Parquet files are read a group of rows at a time.
 
     Parameters
     ----------
-    source : str, pathlib.Path or pyarrow.dataset.Dataset
+    source : str, pathlib.Path, list of them or pyarrow.dataset.Dataset
     target : str
         Name of the column of labels.
     columns : list of str, default=None
@@ -73,16 +73,13 @@ class ParquetBatches:
     def __init__(self, source, target, columns, batch_size):
         from pyarrow import dataset
 
-        is_path = isinstance(source, str | Path)
-        self.dataset = dataset.dataset(source, format="parquet") if is_path else source
+        is_open = isinstance(source, dataset.Dataset)
+        self.dataset = source if is_open else dataset.dataset(source, format="parquet")
         self.names = column_names(self.dataset.schema)
         self.target = target
-        others = [name for name in self.names if name != target]
-        self.columns = others if columns is None else columns
+        self.columns = _input_columns(columns, target, self.names)
+        check_count("batch_size", batch_size)
         self.batch_size = batch_size
-        missing = [name for name in (target, *self.columns) if name not in self.names]
-        if missing:
-            raise ValueError(f"columns and target must be among {self.names}, got {missing}.")
 
     def __iter__(self):
         for table in self.tables([*self.columns, self.target]):
@@ -95,12 +92,28 @@ class ParquetBatches:
 
     def tables(self, columns):
         """Yield some columns of the dataset, batch by batch."""
-        scan = {"batch_readahead": 0, "fragment_readahead": 0, "use_threads": False}
+        # The schema of the whole: a file may have fewer columns, or others of the same names.
+        scan = {"schema": self.dataset.schema, "columns": columns, "batch_size": self.batch_size}
+        scan |= {"batch_readahead": 0, "fragment_readahead": 0, "use_threads": False}
         for fragment in self.dataset.get_fragments():
-            # Arrow reads ahead within what it is asked for: a whole file, but for this loop.
-            for group in fragment.split_by_row_group():
-                for batch in group.to_batches(columns=columns, batch_size=self.batch_size, **scan):
+            # Arrow reads ahead within what it is asked for: a whole Parquet file, but for this.
+            has_groups = hasattr(fragment, "split_by_row_group")
+            for group in fragment.split_by_row_group() if has_groups else [fragment]:
+                for batch in group.to_batches(**scan):
                     yield batch.to_pandas(ignore_metadata=True)
+
+
+def _input_columns(columns, target, names):
+    """Return the columns of inputs that are meant, if these and the target are there."""
+    if isinstance(columns, str):
+        raise ValueError(f"columns must be a list of names, got {columns!r}.")
+    inputs = [name for name in names if name != target] if columns is None else list(columns)
+    missing = [name for name in (target, *inputs) if name not in names]
+    if missing:
+        raise ValueError(f"columns and target must be among {names}, got {missing}.")
+    if target in inputs:
+        raise ValueError(f"columns must not hold the target, got {target!r} in both.")
+    return inputs
 
 
 def column_names(schema):
