@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from collections import UserList
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_iris
+from sklearn.linear_model import SGDClassifier
 
-from pacfourier import OKRFF, PBRFF, RFF, PBLandmarks, fit_batches, parquet_batches
+from pacfourier import OKRFF, PBRFF, RFF, GibbsRFF, PBLandmarks, fit_batches, parquet_batches
 
 X, Y = load_iris(return_X_y=True)
 LABELS = {"classes": np.array(["a", "b", "c"])[Y], "numbers": X[:, 0] + 0.25}
@@ -72,7 +74,8 @@ def test_batches_for_landmarks():
 
 def test_batches_may_be_lists_and_empty():
     lists = [([], []), *((inputs.tolist(), y.tolist()) for inputs, y in batches_of(X, Y))]
-    assert_same(fit_batches(model(), lists[1:] + lists[:1]), model().fit(X, Y))
+    for batches in (lists, lists[1:] + lists[:1]):
+        assert_same(fit_batches(model(), batches), model().fit(X, Y))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         fit_batches(model(), [(X, Y, WEIGHTS[1:])])
 
@@ -114,11 +117,45 @@ def test_a_failing_batch_leaves_the_estimator_as_it_was():
         assert all(value is before[name] for name, value in vars(estimator).items())
 
 
-def test_what_cannot_be_batches_is_refused():
-    with pytest.raises(ValueError, match="must hold a batch at least"):
-        fit_batches(model(), [])
-    with pytest.raises(ValueError, match="estimator must have partial_fit"):
-        fit_batches(RFF(), batches_of(X, Y))
+@pytest.mark.parametrize("kind", [sparse.coo_array, sparse.csc_matrix])
+def test_batches_may_be_sparse_dense_or_both(kind):
+    whole = model(gamma="median").fit(X, Y)
+    first, *others = batches_of(X, Y)
+    in_turn = [first, *((kind(inputs), y) for inputs, y in others)]
+    for batches in (in_turn, in_turn[::-1]):
+        streamed = fit_batches(model(gamma=whole.pool_.spectrum.gamma), batches)
+        np.testing.assert_allclose(streamed.losses_, whole.losses_, rtol=1e-12)
+    assert fit_batches(model(gamma="median"), in_turn).pool_.spectrum.gamma == pytest.approx(
+        whole.pool_.spectrum.gamma
+    )
+
+
+def test_batches_with_a_list_of_labels_are_batches():
+    batches = UserList(batches_of(X, Y))
+    batches.labels = ["not", "to", "be", "called"]
+    assert_same(fit_batches(model(), batches), model().fit(X, Y))
+
+
+@pytest.mark.parametrize(
+    ("batches", "error"),
+    [
+        ([], "batches must hold a sample at least, got none"),
+        ([([], [])], "batches must hold a sample at least, got none"),
+        ([(X,)], r"batches must hold \(X, y\) or \(X, y, sample_weight\), got 1 items"),
+        ([(X, Y, WEIGHTS, WEIGHTS)], r"batches must hold \(X, y\) .* got 4"),
+        ([X, Y], r"batches must hold \(X, y\) .* got ndarray"),
+        ([(X, Y), (X, None)], "batches must hold y, got None"),
+    ],
+)
+def test_what_cannot_be_batches_is_refused(batches, error):
+    with pytest.raises(ValueError, match=error):
+        fit_batches(model(), batches)
+
+
+@pytest.mark.parametrize("estimator", [RFF(), GibbsRFF(), SGDClassifier()])
+def test_what_cannot_learn_from_batches_is_refused(estimator):
+    with pytest.raises(ValueError, match="estimator must be PBRFF, OKRFF or PBLandmarks, got"):
+        fit_batches(estimator, batches_of(X, Y))
 
 
 @pytest.fixture

@@ -4,8 +4,11 @@ from functools import reduce
 from itertools import chain
 
 import numpy as np
+from scipy import sparse
 
+from pacfourier.estimators.learned import LearnedFourierMap
 from pacfourier.estimators.parameters import check_count
+from pacfourier.estimators.pb_landmarks import PBLandmarks
 from pacfourier.estimators.samples import n_rows
 
 
@@ -39,8 +42,8 @@ def fit_batches(estimator, batches, *, classes=None):
     >>> fit_batches(PBRFF(5, random_state=0), batches).transform(X).shape
     (150, 10)
     """
-    if not hasattr(estimator, "partial_fit"):
-        raise ValueError(f"estimator must have partial_fit, got {estimator!r}.")
+    if not isinstance(estimator, LearnedFourierMap | PBLandmarks):
+        raise ValueError(f"estimator must be PBRFF, OKRFF or PBLandmarks, got {estimator!r}.")
     return estimator._learn(Batches(batches), classes, reset=True)
 
 
@@ -127,19 +130,23 @@ class Batches:
 
     def __init__(self, batches):
         self._batches = batches
-        rows = iter(batches)
-        self._first = next(rows, None)
-        if self._first is None:
-            raise ValueError("batches must hold a batch at least, got none.")
+        rows, head = map(_checked_batch, batches), []
+        for batch in rows:
+            head.append(batch)
+            if n_rows(batch[0]):
+                break
+        else:
+            raise ValueError("batches must hold a sample at least, got none.")
         # Few iterables that cannot begin again are their own iterators: none is begun twice
         # for one pass.
-        self._opened = chain([self._first], rows)
+        self._first, self._opened = head[-1][0], chain(head, rows)
         self._n_rows = None
 
     def heading(self):
         """Return a batch of inputs, which shows the columns of all."""
-        X = self._first[0]
-        return X if hasattr(X, "shape") else np.asarray(X)
+        if sparse.issparse(self._first):
+            return self._first.tocsr()
+        return self._first if hasattr(self._first, "shape") else np.asarray(self._first)
 
     def fold(self, function, merge, only_labels=False):
         """Return the results of ``function(index, X, y, weights)``, merged in order."""
@@ -147,11 +154,10 @@ class Batches:
         return reduce(merge, (function(index, *batch) for index, batch in rows))
 
     def _rows(self, only_labels):
-        if only_labels and hasattr(self._batches, "labels"):
+        if only_labels and isinstance(self._batches, ParquetBatches):
             return ((None, y, None) for y in self._batches.labels())
         opened, self._opened = self._opened, None
-        rows = iter(self._batches) if opened is None else opened
-        return ((*batch, None)[:3] for batch in rows)
+        return map(_checked_batch, self._batches) if opened is None else opened
 
     def _counted(self, rows):
         """Yield batches, and raise ValueError if there are other rows than in the pass before."""
@@ -166,3 +172,14 @@ class Batches:
                 f"got {self._n_rows} rows in one pass and {count} in another."
             )
         self._n_rows = count
+
+
+def _checked_batch(batch):
+    """Return (X, y, weights), None for weights that are not given."""
+    if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
+        kind = f"{len(batch)} items" if isinstance(batch, tuple | list) else type(batch).__name__
+        raise ValueError(f"batches must hold (X, y) or (X, y, sample_weight), got {kind}.")
+    X, y, weights = (*batch, None)[:3]
+    if y is None:
+        raise ValueError("batches must hold y, got None.")
+    return X, y, weights

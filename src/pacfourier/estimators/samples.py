@@ -297,4 +297,6 @@ def _rows(chosen, block):
 
 
 def _stacked(first, second):
-    return sparse.vstack([first, second]) if sparse.issparse(first) else np.vstack([first, second])
+    if sparse.issparse(first) or sparse.issparse(second):
+        return sparse.vstack([first, second], format="csr")
+    return np.vstack([first, second])
