@@ -7,7 +7,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
-from pacfourier import OKRFF, PBRFF, RFF, GibbsRFF, PBLandmarks
+from pacfourier import OKRFF, PBRFF, RFF, GibbsRFF, PBLandmarks, alignment_losses
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -327,6 +327,9 @@ def test_frequencies_that_move_over_blocks(labels):
     lazy = clone(sampler).fit(in_chunks(X, (90, 60)), in_chunks(y, (1, 149)))
     np.testing.assert_allclose(lazy.pool_, whole.pool_, rtol=1e-8)
     np.testing.assert_allclose(lazy.losses_, whole.losses_, rtol=1e-8)
+    # Longer runs part ways, but what is said of the frequencies is exact.
+    losses = alignment_losses(X, y, lazy.pool_)
+    np.testing.assert_allclose(lazy.losses_, losses, rtol=1e-12, atol=1e-12)
     assert lazy.summary_.n_samples == 150
     before = state(lazy)
     with pytest.raises(ValueError, match="X contains NaN"):

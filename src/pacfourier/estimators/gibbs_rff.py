@@ -82,7 +82,8 @@ class GibbsRFF(FourierMap):
         Precision of the phases while particles move. "auto" is single, or double where that costs
         nothing. The certificate is computed in double precision.
     random_state : int, RandomState or None, default=None
-        With an integer the frequencies are the same for any number of threads.
+        With an integer the frequencies are the same for any number of threads. Other chunks of
+        Dask collections move them by rounding, which moves that are accepted or not amplify.
     verbose : bool, default=False
         Whether to write a line to standard error at each temperature.
 
