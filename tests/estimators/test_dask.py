@@ -258,6 +258,43 @@ def test_a_failing_block_leaves_an_unfitted_estimator_unfitted(kind):
     assert state(estimator) == before
 
 
+def test_landmarks_of_many_classes_in_blocks_raise_no_question(rng):
+    inputs, y = rng.standard_normal((90, 3)), np.arange(90) % 30
+    given = (inputs[:30], y[:30])
+    PBLandmarks(given, gamma=0.1).fit(in_chunks(inputs, (45, 45)), y)
+    with pytest.raises(ValueError, match="y must hold classes, got numbers with fractions"):
+        PBLandmarks(given, gamma=0.1).fit(in_chunks(inputs, (45, 45)), y + 0.5)
+    with pytest.raises(ValueError, match="y must be one-dimensional"):
+        PBLandmarks(given, gamma=0.1).fit(in_chunks(inputs, (45, 45)), np.eye(30)[y])
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+@pytest.mark.parametrize("kind", [PBRFF, PBLandmarks])
+def test_missing_labels_are_refused(kind, missing):
+    y = LABELS["classes"].astype(object)
+    y[149] = missing
+    with pytest.raises(ValueError, match="y must have no missing labels, got"):
+        model(kind).fit(X, y)
+    with pytest.raises(ValueError, match="y must have no missing labels, got") as caught:
+        model(kind).fit(in_chunks(X, (100, 49, 1)), y)
+    assert "block 2" in caught.value.__notes__[0]
+
+
+def test_samples_are_counted_without_their_inputs(rng):
+    """Many classes raise a question, which is not worth a pass."""
+    y, n_read = np.arange(30), []
+
+    def counted(block):
+        n_read.append(len(block))
+        return block
+
+    inputs = in_chunks(rng.standard_normal((30, 3)), (30,)).map_blocks(counted, meta=X[:0])
+    with pytest.warns(UserWarning, match="30 distinct integers in 30 samples") as caught:
+        model().fit(inputs, y)
+    assert sum(n_read) == 30
+    assert caught[0].filename == __file__
+
+
 def test_an_error_of_labels_names_their_block():
     with pytest.raises(ValueError, match="y contains NaN") as caught:
         model().fit(in_chunks(X, (100, 49, 1)), np.where(IS_LAST, np.nan, Y))

@@ -308,7 +308,7 @@ BAD = {
     "unknown label": (lambda e, X, y: e((X[:2], [0, 9])).fit(X, y), "known classes .* got \\[9\\]"),
     "one class": (lambda e, X, y: e().fit(X, 0 * y), "at least two classes"),
     "not a number": (lambda e, X, y: e().fit(np.where(X > 0, np.nan, X), y), "NaN"),
-    "numbers": (lambda e, X, y: e().fit(X, y + 0.5 * X[:, 0]), "Unknown label type"),
+    "numbers": (lambda e, X, y: e().fit(X, y + 0.5 * X[:, 0]), "y must hold classes"),
     "no array": (lambda e, X, y: e(X[:3]).fit(X, y), "landmarks must be"),
     "three items": (lambda e, X, y: e((X[:2], y[:2], 0)).fit(X, y), "got 3 items"),
     "points without values": (
@@ -353,6 +353,8 @@ def test_bad_questions_to_a_fitted_map_are_refused(sample):
         model.certificate(bound="first_order")
     with pytest.raises(ValueError, match="known classes"):
         model.partial_fit(X, y + 1)
+    with pytest.raises(ValueError, match="classes must be those of the first call"):
+        model.partial_fit(X, y, classes=[0, 1])
     other = PBLandmarks((model.landmarks_, [0, 1, 1, 1]), gamma=0.3, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="same landmarks and frequencies"):
         model.merge(other)

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pacfourier.core.arrays import is_tensor
 from pacfourier.core.features import fourier_features
 from pacfourier.core.phases import FREQUENCY_BLOCK
+from pacfourier.estimators.labels import check_no_missing
 from pacfourier.estimators.samples import is_lazy, lazily_mapped
 
 # Frequencies lighter than this are left out of the kernel: together they weigh under 1e-12.
@@ -19,6 +20,7 @@ class SparseTransformer(TransformerMixin, BaseEstimator):
     """A transformer of dense and CSR samples, and of tensors, that keeps float32."""
 
     def _validate(self, X, y="no_validation", *, reset, **checks):
+        check_no_missing(y)
         if is_tensor(X):
             from pacfourier.tensors import validated_samples
 

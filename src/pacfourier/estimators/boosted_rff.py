@@ -24,7 +24,6 @@ from pacfourier.estimators.labels import (
 )
 from pacfourier.estimators.learned import SMALL_WORK
 from pacfourier.estimators.parameters import check_count, check_option, check_positive, drawn_seed
-from pacfourier.estimators.samples import Block, Sample
 from pacfourier.pacbayes.draws import draw_frequencies
 from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
 
@@ -140,7 +139,7 @@ class BoostedRFF(FourierMap):
         X, y, copies = positive_weights(X, dense_labels(y), sample_weight)
         copies = np.ones(len(y)) if copies is None else copies
         target = target_of(y, self.labels)
-        warn_of_many_classes(target, Sample(Block(X, y)))
+        warn_of_many_classes(target, X.shape[0])
         show_classes(self, target)
         n_steps = self._steps(copies.sum())
         scaled, scales = scaled_columns(X, copies, self._dtype(X.shape, n_steps))

@@ -183,8 +183,9 @@ class GibbsRFF(FourierMap):
         return adopt(self, trial._learn(sample))
 
     def _learn(self, sample):
-        self.target_ = target_of(sample.witnesses(self.labels), self.labels)
-        warn_of_many_classes(self.target_, sample)
+        shown = sample.witnesses(self.labels)
+        self.target_ = target_of(shown.labels, self.labels)
+        warn_of_many_classes(self.target_, shown.n_samples)
         show_classes(self, self.target_)
         seed = drawn_seed(self.random_state)
         self.prior_source_ = prior_source(self)

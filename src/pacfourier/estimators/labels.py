@@ -17,6 +17,21 @@ def dense_labels(y):
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
 
+def check_no_missing(y):
+    """Raise ValueError on missing labels among objects; scikit-learn sees those among numbers."""
+    labels = np.asarray(host(y))
+    # None, and a sparse matrix, are arrays without an axis.
+    are_objects = labels.ndim > 0 and labels.dtype.kind == "O"
+    missing = [each for each in labels.flat if _is_missing(each)] if are_objects else []
+    if missing:
+        raise ValueError(f"y must have no missing labels, got {missing[0]!r}.")
+
+
+def _is_missing(label):
+    # The NA of pandas is not equal to itself, and not unequal either.
+    return label is None or str(label == label) != "True"
+
+
 def positive_weights(X, y, sample_weight, fewest=2):
     """Check the weights, and leave out the samples that have none."""
     if sample_weight is None:
@@ -38,6 +53,13 @@ def positive_weights(X, y, sample_weight, fewest=2):
     return X[positive], y[positive], weights[positive]
 
 
+def check_same_classes(target, classes):
+    """Raise ValueError on classes that are not those of the first call."""
+    known = getattr(target, "classes", None)
+    if classes is not None and not np.array_equal(np.unique(classes), known):
+        raise ValueError(f"classes must be those of the first call, {known}, got {classes!r}.")
+
+
 def show_classes(estimator, target):
     """Give an estimator the classes of its target, or take away those of an earlier fit."""
     if isinstance(target, ClassTarget):
@@ -46,14 +68,14 @@ def show_classes(estimator, target):
         del estimator.classes_
 
 
-def warn_of_many_classes(target, sample):
+def warn_of_many_classes(target, n_samples):
     """Warn where integers read as classes look like numbers."""
     if not isinstance(target, ClassTarget) or target.classes.dtype.kind not in "fiu":
         return
     n_classes = len(target.classes)
-    if n_classes > 20 and sample.n_samples < 2 * n_classes:
+    if n_classes > 20 and n_samples < 2 * n_classes:
         warnings.warn(
-            f"y has {n_classes} distinct integers in {sample.n_samples} samples, read as "
+            f"y has {n_classes} distinct integers in {n_samples} samples, read as "
             "classes: pass labels='continuous' if they are numbers.",
             UserWarning,
             stacklevel=4,

@@ -17,6 +17,7 @@ from pacfourier.core.targets import LABELS, ClassTarget, Target, target_of
 from pacfourier.estimators.base import FourierMap
 from pacfourier.estimators.certified import alignment_evidence, certificate_of, deployed_weights
 from pacfourier.estimators.labels import (
+    check_same_classes,
     dense_labels,
     positive_weights,
     show_classes,
@@ -215,14 +216,15 @@ class LearnedFourierMap(FourierMap, ABC):
         sample = read_sample(trial, data, reset=reset)
         if reset:
             trial.prior_source_ = prior_source(self)
-            shown = sample.witnesses(self.labels) if classes is None else np.unique(classes)
-            target = target_of(shown, self.labels, classes)
-            # Classes that were given are classes; to count samples may take the only pass.
             if classes is None:
-                warn_of_many_classes(target, sample)
+                shown = sample.witnesses(self.labels)
+                target = target_of(shown.labels, self.labels)
+                warn_of_many_classes(target, shown.n_samples)
+            else:
+                target = target_of(np.unique(classes), self.labels, classes)
             pool = prior_pool(sample, self, self.n_candidates)
         else:
-            _check_same_classes(self.target_, classes)
+            check_same_classes(self.target_, classes)
             target, pool = self.target_, self.pool_
         learned = sample.reduce(
             partial(learned_of, target=target, pool=pool, precision=self.precision),
@@ -288,9 +290,3 @@ def learned_of(block, target, pool, precision):
 def working_precision(n_samples, pool):
     """Return "double" where that costs nothing, else "single"."""
     return "double" if n_samples * len(pool) * pool.n_features <= SMALL_WORK else "single"
-
-
-def _check_same_classes(target, classes):
-    known = getattr(target, "classes", None)
-    if classes is not None and not np.array_equal(np.unique(classes), known):
-        raise ValueError(f"classes must be those of the first call, {known}, got {classes!r}.")

@@ -15,6 +15,7 @@ from pacfourier.core.frequencies import FrequencyPool
 from pacfourier.core.landmarks import landmark_phases, landmark_similarities, landmark_waves
 from pacfourier.core.summary import SampleSummary, row_fingerprints, sample_summary
 from pacfourier.estimators.certified import landmark_certificate
+from pacfourier.estimators.labels import check_same_classes
 from pacfourier.estimators.learned import working_precision
 from pacfourier.estimators.parameters import check_count, check_option, check_positive
 from pacfourier.estimators.priors import prior_source, prior_spectrum
@@ -325,6 +326,8 @@ class PBLandmarks(LandmarkMap):
         sample = read_sample(trial, data, reset=reset)
         if reset:
             trial._begin(sample, classes)
+        else:
+            check_same_classes(self.target_, classes)
         learned = sample.reduce(
             partial(
                 learned_of_landmarks,

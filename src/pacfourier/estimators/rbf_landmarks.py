@@ -4,12 +4,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.core.arrays import is_tensor, matching
 from pacfourier.core.spectra import Isotropic, Laplacian, Mixture
-from pacfourier.core.targets import target_of
+from pacfourier.core.targets import labels_shown, target_of
 from pacfourier.estimators.base import SparseTransformer
 from pacfourier.estimators.parameters import drawn_seed
 from pacfourier.estimators.priors import prior_spectrum
@@ -25,13 +24,14 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
         if sample_weight is not None:
             raise ValueError("sample_weight must be None for landmarks, got weights.")
         X, y = self._validate(X, y, reset=reset, ensure_min_samples=max(fewest, 1))
-        check_classification_targets(y)
         return Block(X, y)
 
     def _choose(self, sample, classes=None):
         """Choose the landmarks of a sample of classes; return a seed."""
-        shown = sample.witnesses("multiclass") if classes is None else np.unique(classes)
+        shown = np.unique(classes) if classes is not None else sample.witnesses("multiclass").labels
         self.target_ = target_of(shown, "multiclass", classes)
+        if labels_shown(shown) != "multiclass":
+            raise ValueError(f"y must hold classes, got numbers with fractions: {shown}.")
         self.classes_ = self.target_.classes
         seed = drawn_seed(self.random_state)
         chosen = select_landmarks(

@@ -22,7 +22,7 @@ from pacfourier.core.arrays import host, is_tensor, matching
 from pacfourier.core.bandwidth import merged_moments, scale_moments
 from pacfourier.core.phases import precision_of
 from pacfourier.core.targets import label_witnesses
-from pacfourier.estimators.labels import dense_labels, positive_weights
+from pacfourier.estimators.labels import check_no_missing, dense_labels, positive_weights
 
 # What an estimator knows of the columns of its inputs.
 HEADING = ("n_features_in_", "feature_names_in_")
@@ -44,6 +44,23 @@ class Part(NamedTuple):
     result: Any = None
     is_thinned: bool = False
     """Whether a whole block was left out because it has no weight."""
+
+
+class Witnesses(NamedTuple):
+    """A few labels that have the same target as those of all samples, and how many these are."""
+
+    labels: np.ndarray
+    n_samples: int
+
+    @classmethod
+    def of(cls, y, labels):
+        """Return the witnesses of labels of a kind."""
+        return cls(label_witnesses(y, labels), len(y))
+
+    def merge(self, other, labels):
+        """Return the witnesses of both."""
+        joined = label_witnesses(np.concatenate([self.labels, other.labels]), labels)
+        return Witnesses(joined, self.n_samples + other.n_samples)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +90,8 @@ class Sample:
         return function(self.block)
 
     def witnesses(self, labels):
-        """Return a few labels that have the same target as all."""
-        return label_witnesses(self.block.y, labels)
+        """Return a few labels that have the same target as all, and the number of samples."""
+        return Witnesses.of(self.block.y, labels)
 
     def moments(self):
         """Return what ``scale_gamma`` takes."""
@@ -122,8 +139,8 @@ class BlockedSample:
         return thinned(part.result) if thinned and part.is_thinned else part.result
 
     def witnesses(self, labels):
-        """Return a few labels that have the same target as all."""
-        merge = partial(_merged_witnesses, labels)
+        """Return a few labels that have the same target as all, and the number of samples."""
+        merge = partial(Witnesses.merge, labels=labels)
         return self._present(partial(_of_labels, labels), merge, only_labels=True).result
 
     def moments(self):
@@ -267,21 +284,18 @@ def _of_labels(labels, index, X, y, weights):
     if n_rows(y) == 0:
         return Part()
     with _about_block(index):
+        check_no_missing(y)
         y = dense_labels(
             check_array(host(y), accept_sparse="csr", ensure_2d=False, dtype=None, input_name="y")
         )
         _, y, _ = positive_weights(y, y, weights, fewest=0)
-        return Part(label_witnesses(y, labels)) if len(y) else Part()
+        return Part(Witnesses.of(y, labels)) if len(y) else Part()
 
 
 def _merged_parts(merge, first, second):
     results = [part.result for part in (first, second) if part.result is not None]
     merged = reduce(merge, results) if results else None
     return Part(merged, first.is_thinned or second.is_thinned)
-
-
-def _merged_witnesses(labels, first, second):
-    return label_witnesses(np.concatenate([first, second]), labels)
 
 
 def _size(block):
