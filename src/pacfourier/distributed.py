@@ -4,6 +4,7 @@ Nothing here knows what is computed. Any scheduler does: threads, processes, or 
 ``distributed.Client`` that is active.
 """
 
+import sys
 from concurrent.futures import CancelledError
 from functools import partial, reduce
 
@@ -16,6 +17,9 @@ from pacfourier.core.arrays import host
 
 # Results that one task merges: the tree has log_8 of the number of blocks levels.
 FAN_IN = 8
+LOST = (
+    "The cluster was lost, or the work cancelled, before all blocks were seen: nothing was learned."
+)
 
 
 def heading(X):
@@ -36,6 +40,7 @@ def aligned_blocks(X, y=None, weights=None):
     Labels and weights in memory, or in chunks of other sizes, are cut as X is, if the sizes of
     the chunks are known; else they must be collections of as many blocks, of the same rows.
     """
+    _check_held(each for each in (X, y, weights) if hasattr(each, "__dask_graph__"))
     if not _is_table(X):
         X = X.rechunk({1: -1})
     columns = [_row_blocks(X)]
@@ -65,10 +70,7 @@ def fold(blocks, function, merge, only_labels=False):
     try:
         return dask.compute(*results)[0]
     except CancelledError as error:
-        raise RuntimeError(
-            "The cluster was lost, or the work cancelled, before all blocks were seen: "
-            "nothing was learned."
-        ) from error
+        raise RuntimeError(LOST) from error
 
 
 def persisted(blocks):
@@ -85,6 +87,14 @@ def mapped(function, X, n_columns, dtype):
         return X.map_partitions(on_block, meta=meta)
     X = X.rechunk({1: -1})
     return X.map_blocks(on_block, chunks=(X.chunks[0], (n_columns,)), meta=meta)
+
+
+def _check_held(collections):
+    """Raise RuntimeError if blocks were in the memory of a cluster that is gone."""
+    # Those who have not imported it have no such blocks.
+    distributed = sys.modules.get("distributed")
+    if distributed and any(block.cancelled() for block in distributed.futures_of([*collections])):
+        raise RuntimeError(LOST)
 
 
 def _is_table(X):

@@ -108,6 +108,21 @@ def test_an_error_of_a_worker_is_the_error_of_the_fit():
     assert vars(unfitted) == before
 
 
+@pytest.mark.slow
+def test_data_in_the_memory_of_a_closed_cluster_are_lost():
+    X, y = lazy_rows(3, 50)
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=":0", processes=False
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        kept, labels = X.persist(), y.persist()
+    for data in ((kept, y), (kept * 2, y), (X, labels)):
+        with pytest.raises(RuntimeError, match="cluster was lost"):
+            model().fit(*data)
+
+
 STARTED = threading.Event()
 
 
