@@ -137,8 +137,7 @@ class Batches:
                 break
         else:
             raise ValueError("batches must hold a sample at least, got none.")
-        # Few iterables that cannot begin again are their own iterators: none is begun twice
-        # for one pass.
+        # What cannot begin again is not always its own iterator: the first pass goes on from here.
         self._first, self._opened = head[-1][0], chain(head, rows)
         self._n_rows = None
 
