@@ -266,8 +266,29 @@ def test_a_round_may_take_more_frequencies_than_there_are_candidates_by_default(
 
 def test_small_work_is_done_in_double_precision():
     features = BoostedRFF(10)
-    assert features._dtype((1000, 100)) is np.float64
-    assert features._dtype((10000, 1000)) is np.float32
+    assert features._dtype((1000, 100), 20) is np.float64
+    assert features._dtype((10000, 1000), 20) is np.float32
+
+
+@pytest.mark.parametrize(
+    ("n_samples", "n_steps"), [(2, 20), (1_600, 20), (3_600, 30), (8_268, 45), (10**7, 50)]
+)
+def test_large_samples_take_more_steps(n_samples, n_steps):
+    assert BoostedRFF()._steps(n_samples) == n_steps
+    assert BoostedRFF(n_steps=7)._steps(n_samples) == 7
+
+
+def test_weights_count_as_copies_for_the_number_of_steps(monkeypatch, rng):
+    taken = []
+
+    def moved(model, *arguments):
+        taken.append(arguments[-1])
+        return model
+
+    monkeypatch.setattr(boosted_rff, "moved_model", moved)
+    X = rng.standard_normal((40, 2))
+    BoostedRFF(2, random_state=0).fit(X, X[:, 0] > 0, np.full(40, 90.0))
+    assert taken == [30, 30]
 
 
 def test_rounds_share_the_frequencies():
@@ -280,7 +301,7 @@ def test_rounds_share_the_frequencies():
     [
         ({"n_frequencies": 0}, "n_frequencies must be"),
         ({"n_rounds": 0}, "n_rounds must be"),
-        ({"n_steps": 1.5}, "n_steps must be"),
+        ({"n_steps": 1.5}, "n_steps must be a positive integer or 'auto'"),
         ({"ridge": -1.0}, "ridge must be positive"),
         ({"labels": "text"}, "labels must be one of"),
     ],

@@ -1,11 +1,12 @@
 """Rules of thumb for the bandwidth of a kernel."""
 
-from functools import singledispatch
+from functools import reduce, singledispatch
 
 import numpy as np
 from scipy import sparse
 
 from pacfourier.core.arrays import FloatArray, IntArray, Samples, host
+from pacfourier.core.phases import ROW_BLOCK
 
 __all__ = ["median_gamma", "median_rows", "merged_moments", "scale_gamma", "scale_moments"]
 
@@ -18,6 +19,13 @@ def scale_moments(X: Samples, sample_weight: FloatArray | None = None) -> FloatA
     weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
     if sparse.issparse(X):
         return _sparse_moments(X.astype(np.float64), weights)
+    # Blocks of rows: deviations in double precision need not be held for all.
+    starts = range(0, X.shape[0], ROW_BLOCK)
+    blocks = (slice(start, start + ROW_BLOCK) for start in starts)
+    return reduce(merged_moments, (_dense_moments(X[rows], weights[rows]) for rows in blocks))
+
+
+def _dense_moments(X: FloatArray, weights: FloatArray) -> FloatArray:
     weight = weights.sum() * X.shape[1]
     mean = weights @ X.sum(axis=1, dtype=np.float64) / weight
     squares = np.square(np.subtract(X, mean, dtype=np.float64))
