@@ -75,7 +75,7 @@ CASES = {
     ),
     "negative weight": (
         lambda: small().fit(X, Y, sample_weight=np.resize([-1, 1], 12)),
-        "non-negative",
+        r"non-negative, got -1\.0",
     ),
     "weights of another length": (
         lambda: small().fit(X, Y, sample_weight=np.ones(5)),

@@ -7,7 +7,16 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
-from pacfourier import OKRFF, PBRFF, RFF, GibbsRFF, PBLandmarks, alignment_losses
+from pacfourier import (
+    OKRFF,
+    PBRFF,
+    RFF,
+    BoostedRFF,
+    GibbsRFF,
+    PBLandmarks,
+    RBFLandmarks,
+    alignment_losses,
+)
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -332,8 +341,8 @@ def test_what_does_not_fit_together_is_refused():
             lambda: model().fit(as_table((99, 51), Y)[0], pd.Series(Y)),
             "y must be a Dask collection .* got Series",
         ),
-        (lambda: model().fit(lazy, Y, np.ones((150, 1))), "one non-negative number a sample"),
-        (lambda: model().fit(lazy, Y, in_chunks(np.ones((150, 1)), (150,))), "one non-negative"),
+        (lambda: model().fit(lazy, Y, np.ones((150, 1))), "one number a sample, got shape"),
+        (lambda: model().fit(lazy, Y, in_chunks(np.ones((150, 1)), (150,))), "one number a sample, got shape"),
         (lambda: model().fit(lazy, Y, 2.0), r"sample_weight must have 150 rows .* got shape \(\)"),
         (lambda: model().fit(lazy, Y, lazy.sum()), "sample_weight must be a Dask array of rows"),
         (lambda: model().fit(dask.delayed(X), Y), "X must be a Dask array .* got Delayed"),
@@ -372,3 +381,9 @@ def test_frequencies_that_move_over_blocks(labels):
     with pytest.raises(ValueError, match="X contains NaN"):
         lazy.fit(in_chunks(np.where(IS_LAST[:, np.newaxis], np.nan, X), (100, 50)), y)
     assert all(value is before[name] for name, value in state(lazy).items())
+
+
+@pytest.mark.parametrize("kind", [RFF, BoostedRFF, RBFLandmarks])
+def test_estimators_that_need_all_samples_at_once_say_so(kind):
+    with pytest.raises(ValueError, match=rf"must be in memory for this method of {kind.__name__}"):
+        kind().fit(in_chunks(X, (100, 50)), Y)

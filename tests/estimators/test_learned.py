@@ -320,7 +320,14 @@ def test_labels_help_regression():
 def test_many_integers_are_questioned():
     X, y = load_diabetes(return_X_y=True)
     with pytest.warns(UserWarning, match=r"distinct integers .* labels='continuous'"):
-        PBRFF(5, n_candidates=50).fit(X[:200], y[:200])
+        PBRFF(5, n_candidates=50).fit(X, y)
+
+
+def test_many_integers_that_were_declared_are_not_questioned():
+    """Warnings are errors here."""
+    X, y = load_diabetes(return_X_y=True)
+    model = PBRFF(5, n_candidates=50, labels="multiclass").fit(X, y)
+    assert len(model.classes_) == 214
 
 
 def test_a_spectrum_can_be_an_object_of_the_user(iris):

@@ -142,6 +142,7 @@ def certificate(evidence, posterior):
 
 def test_certificate_reads_well(certificate):
     text = str(certificate)
+    assert repr(certificate) == text
     assert text.startswith("Alignment loss of the deployed kernel <= 0.")
     assert "best of 2" in text
     assert "0.95 over samples of 500" in text

@@ -21,6 +21,11 @@ class SparseTransformer(TransformerMixin, BaseEstimator):
 
     def _validate(self, X, y="no_validation", *, reset, **checks):
         check_no_missing(y)
+        if is_lazy(X):
+            raise ValueError(
+                f"X must be in memory for this method of {type(self).__name__}, "
+                f"got {type(X).__module__}.{type(X).__name__}."
+            )
         if is_tensor(X):
             from pacfourier.tensors import validated_samples
 

@@ -139,7 +139,7 @@ class BoostedRFF(FourierMap):
         X, y, copies = positive_weights(X, dense_labels(y), sample_weight)
         copies = np.ones(len(y)) if copies is None else copies
         target = target_of(y, self.labels)
-        warn_of_many_classes(target, X.shape[0])
+        warn_of_many_classes(target, X.shape[0], self.labels)
         show_classes(self, target)
         n_steps = self._steps(copies.sum())
         scaled, scales = scaled_columns(X, copies, self._dtype(X.shape, n_steps))

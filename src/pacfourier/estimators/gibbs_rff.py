@@ -185,7 +185,7 @@ class GibbsRFF(FourierMap):
     def _learn(self, sample):
         shown = sample.witnesses(self.labels)
         self.target_ = target_of(shown.labels, self.labels)
-        warn_of_many_classes(self.target_, shown.n_samples)
+        warn_of_many_classes(self.target_, shown.n_samples, self.labels)
         show_classes(self, self.target_)
         seed = drawn_seed(self.random_state)
         self.prior_source_ = prior_source(self)

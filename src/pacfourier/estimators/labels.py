@@ -22,7 +22,7 @@ def check_no_missing(y):
     labels = np.asarray(host(y))
     # None, and a sparse matrix, are arrays without an axis.
     are_objects = labels.ndim > 0 and labels.dtype.kind == "O"
-    missing = [each for each in labels.flat if _is_missing(each)] if are_objects else []
+    missing = [each for each in set(labels.flat) if _is_missing(each)] if are_objects else []
     if missing:
         raise ValueError(f"y must have no missing labels, got {missing[0]!r}.")
 
@@ -40,8 +40,10 @@ def positive_weights(X, y, sample_weight, fewest=2):
         host(sample_weight), ensure_2d=False, dtype=np.float64, input_name="sample_weight"
     )
     check_consistent_length(X, weights)
-    if weights.ndim != 1 or (weights < 0).any():
-        raise ValueError("sample_weight must be one non-negative number a sample.")
+    if weights.ndim != 1:
+        raise ValueError(f"sample_weight must be one number a sample, got shape {weights.shape}.")
+    if (weights < 0).any():
+        raise ValueError(f"sample_weight must be non-negative, got {weights.min()}.")
     positive = weights > 0
     if positive.sum() < fewest:
         raise ValueError(
@@ -49,7 +51,10 @@ def positive_weights(X, y, sample_weight, fewest=2):
             f"got {positive.sum()}."
         )
     if positive.any() and not 1e-100 < weights[positive].min() <= weights.max() < 1e100:
-        raise ValueError("sample_weight must lie between 1e-100 and 1e100, or be zero.")
+        raise ValueError(
+            "sample_weight must lie between 1e-100 and 1e100, or be zero, "
+            f"got {weights[positive].min()} to {weights.max()}."
+        )
     return X[positive], y[positive], weights[positive]
 
 
@@ -68,15 +73,16 @@ def show_classes(estimator, target):
         del estimator.classes_
 
 
-def warn_of_many_classes(target, n_samples):
-    """Warn where integers read as classes look like numbers."""
-    if not isinstance(target, ClassTarget) or target.classes.dtype.kind not in "fiu":
+def warn_of_many_classes(target, n_samples, labels):
+    """Warn where integers that nobody declared, read as classes, look like numbers."""
+    is_declared = labels != "auto" or not isinstance(target, ClassTarget)
+    if is_declared or target.classes.dtype.kind not in "fiu":
         return
     n_classes = len(target.classes)
-    if n_classes > 20 and n_samples < 2 * n_classes:
+    if n_classes > 20 and n_samples < 10 * n_classes:
         warnings.warn(
             f"y has {n_classes} distinct integers in {n_samples} samples, read as "
-            "classes: pass labels='continuous' if they are numbers.",
+            "classes: pass labels='continuous' if they are numbers, else labels='multiclass'.",
             UserWarning,
             stacklevel=4,
         )

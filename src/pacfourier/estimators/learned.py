@@ -126,7 +126,8 @@ class LearnedFourierMap(FourierMap, ABC):
         if type(other) is not type(self) or self.pool_ != other.pool_:
             raise ValueError(
                 "merge needs two estimators over the same candidates: the same class, "
-                f"n_candidates, spectrum, gamma, sampling and random_state, got {self} and {other}."
+                "n_candidates, spectrum, gamma, sampling and random_state, an integer, "
+                f"got {self} and {other}."
             )
         if type(self.target_) is not type(other.target_):
             raise ValueError("merge needs two estimators with the same kind of labels.")
@@ -219,7 +220,7 @@ class LearnedFourierMap(FourierMap, ABC):
             if classes is None:
                 shown = sample.witnesses(self.labels)
                 target = target_of(shown.labels, self.labels)
-                warn_of_many_classes(target, shown.n_samples)
+                warn_of_many_classes(target, shown.n_samples, self.labels)
             else:
                 target = target_of(np.unique(classes), self.labels, classes)
             pool = prior_pool(sample, self, self.n_candidates)

@@ -30,7 +30,7 @@ class Assumption:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """An upper bound on the alignment loss of a kernel, under named assumptions.
 
@@ -131,7 +131,7 @@ class Certificate:
             ("bound", f"{self.bound} ({tried}{self.details.theorem}; {self.details.reference})"),
         ]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [self._headline()]
         lines += [f"  {name:<24}{value}" for name, value in self._facts()]
         lines += [f"  {item.status:<10}{item.name:<14}{item.reason}" for item in self.assumptions]
