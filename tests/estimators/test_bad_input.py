@@ -2,8 +2,9 @@ import copy
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from pacfourier import OKRFF, PBRFF, RFF, alignment_losses
+from pacfourier import OKRFF, PBRFF, RFF, BoostedRFF, RBFLandmarks, alignment_losses
 
 X = np.random.default_rng(0).standard_normal((12, 3))
 Y = np.resize([0, 1], 12)
@@ -116,3 +117,44 @@ def test_bad_input_is_a_clear_error_before_any_work(name, monkeypatch):
 def _no_work(work, blocks):
     del work, blocks
     raise AssertionError("work was begun before the input was checked")
+
+
+@pytest.mark.parametrize(
+    ("model", "change"),
+    [
+        (RFF(5, gamma="median", random_state=0), {"gamma": 0.1, "sampling": "nonsense"}),
+        (RBFLandmarks("random", n_landmarks=2, random_state=0), {"gamma": -1.0}),
+        (BoostedRFF(2, n_steps=2, random_state=0), {"labels": "binary"}),
+    ],
+)
+def test_a_fit_that_fails_leaves_an_earlier_one_as_it_was(model, change):
+    model = clone(model).fit(X, Y)
+    before = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    model.set_params(**change)
+    with pytest.raises(ValueError, match="must"):
+        model.fit(np.hstack([X, X]), np.arange(12) % 3)
+    after = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    assert before.keys() == after.keys()
+    assert all(before[name] is after[name] for name in before)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_one_sample_that_outweighs_all_pairs_is_refused(precision):
+    weights = np.append(1e15, np.ones(11))
+    with pytest.raises(ValueError, match="more than one sample count, got one with a share of"):
+        small(precision=precision).fit(X, Y, sample_weight=weights)
+    with pytest.raises(ValueError, match="more than one sample count"):
+        alignment_losses(X, Y, np.ones((2, 3)), sample_weight=weights)
+
+
+@pytest.mark.parametrize("weight", [1e-50, 1e50])
+def test_weights_that_single_precision_does_not_hold(weight):
+    expected = small(precision="single").fit(X, Y)
+    found = small(precision="single").fit(X, Y, sample_weight=np.full(12, weight))
+    np.testing.assert_allclose(found.losses_, expected.losses_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("change", [{"n_candidates": 1, "n_frequencies": 1}, {"mu": 1e6}])
+def test_extreme_divergence_balls_are_fitted(change):
+    model = small(OKRFF, **change).fit(X, Y)
+    assert model.posterior_.sum() == pytest.approx(1)

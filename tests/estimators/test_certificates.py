@@ -244,6 +244,37 @@ def test_violated_assumptions_refuse_the_value_and_name_the_repair(name, sample,
         _ = certificate.value
 
 
+@pytest.mark.parametrize("estimator", [PBRFF, OKRFF])
+@pytest.mark.parametrize("weight", [1e-30, 0.5, 2.0, 5.0, 1e30])
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_a_weight_of_all_samples_changes_no_certificate(estimator, weight, precision, sample):
+    X, y = sample
+    plain = fitted(sample, estimator, precision=precision).certificate()
+    model = estimator(
+        10, n_candidates=300, labels="binary", precision=precision, random_state=0
+    ).fit(X, y, np.full(len(y), weight))
+    certificate = model.certificate()
+    assert plain.bound == "first_order"
+    assert certificate.value == pytest.approx(plain.value, rel=1e-6)
+    assert certificate.empirical_loss == pytest.approx(plain.empirical_loss, rel=1e-6)
+
+
+def test_equal_weights_on_noise_certify_nothing(rng):
+    """Labels that know nothing of X have the loss 1/2, and no certificate below it."""
+    for seed in range(20):
+        X, y = rng.standard_normal((400, 2)), rng.choice([-1, 1], 400)
+        model = PBRFF(5, n_candidates=200, labels="binary", random_state=seed)
+        assert model.fit(X, y, np.full(400, 3.0)).certificate().value == 0.5
+
+
+def test_rounded_losses_cost_the_localised_bound(sample):
+    model = fitted(sample, beta=1.0, balance=False, precision="single")
+    certificate = model.certificate(of="posterior", bound="localised")
+    exact = fitted(sample, beta=1.0, balance=False, precision="double")
+    assert model.sums_.rounding.max() > 0
+    assert certificate.details.value > exact.certificate(of="posterior", bound="localised").value
+
+
 def test_assumptions_that_cannot_be_checked_are_declared(sample):
     certificate = fitted(sample, gamma=0.3).certificate()
     assert statuses(certificate) == {
@@ -255,7 +286,7 @@ def test_assumptions_that_cannot_be_checked_are_declared(sample):
         "constants": "holds",
         "object": "holds",
     }
-    assert statuses(fitted(sample).certificate())["prior"] == "holds"
+    assert statuses(fitted(sample).certificate())["prior"] == "declared"
     own = fitted(sample, spectrum=spectra.Matern(0.3)).certificate()
     assert statuses(own)["prior"] == "declared"
     assert statuses(fitted(sample).certificate(of="posterior"))["object"] == "declared"

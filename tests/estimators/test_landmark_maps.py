@@ -197,7 +197,7 @@ def test_certificates_are_priced_as_the_landmarks_were_chosen(landmarks, frequen
     average = model.certificate(bound="kl")
     assert average.empirical_loss == pytest.approx(losses.mean())
     assert average.divergence == pytest.approx(np.mean(divergences) + np.log(universe / 6))
-    assert statuses(average)["landmarks"] == "holds"
+    assert statuses(average)["landmarks"] == ("declared" if landmarks == "random" else "holds")
     for row, certificate in enumerate(model.certificate(of="each", bound="kl")):
         assert certificate.divergence == pytest.approx(divergences[row] + np.log(universe))
         expected = bounds.kl(
@@ -211,6 +211,37 @@ def test_certificates_are_priced_as_the_landmarks_were_chosen(landmarks, frequen
     one = model.certificate(of=2)
     price = 0.0 if landmarks == "random" else np.log(120)
     assert one.divergence == pytest.approx(divergences[2] + price)
+    assert statuses(one).get("choice") == ("declared" if landmarks == "random" else None)
+
+
+@pytest.mark.parametrize("later", ["partial_fit", "merge"])
+def test_landmarks_drawn_in_a_part_of_the_data_are_paid_for(later, sample):
+    X, y = sample
+    order = np.argsort(X[:, 0])
+    X, y = X[order], y[order]
+    options = {"n_landmarks": 6, "gamma": 0.3, "random_state": 0}
+    model = PBLandmarks("random", **options).partial_fit(X[:60], y[:60], classes=[0, 1, 2])
+    if later == "partial_fit":
+        model.partial_fit(X[60:], y[60:])
+    else:
+        given = (model.landmarks_, model.landmark_labels_)
+        other = PBLandmarks(given, **options).partial_fit(X[60:], y[60:], classes=[0, 1, 2])
+        model = model.merge(other)
+    certificate = model.certificate()
+    divergences = [kl_divergence(posterior) for posterior in model.posterior_]
+    assert certificate.divergence == pytest.approx(np.mean(divergences) + np.log(120 / 6))
+    assert statuses(certificate)["landmarks"] == "holds"
+
+
+def test_a_sample_with_another_label_is_no_sample(sample):
+    X, y = sample
+    model = PBLandmarks((X[:2], np.array([y[0], (y[1] + 1) % 3])), gamma=0.3, random_state=0).fit(
+        X, y
+    )
+    assert model.is_sample_.tolist() == [True, False]
+    assert statuses(model.certificate())["landmarks"] == "violated"
+    chosen = PBLandmarks((X[:2], y[:2]), gamma=0.3, random_state=0).fit(X, y)
+    assert statuses(chosen.certificate())["landmarks"] == "declared"
 
 
 def test_adaptive_average_is_the_landmark_mixture(sample):

@@ -199,3 +199,10 @@ def test_larger_balls_have_smaller_losses(mu, rng):
 def test_bad_radii_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("rho", [1e-300, 1.5930679605938135e-17, 1e-14])
+def test_a_ball_smaller_than_rounding_holds_the_prior(rho):
+    for losses in (np.array([0, 2 / 3, 1 / 3]), np.linspace(0, 1, 20_000)):
+        posterior = kl_ball_posterior(losses, rho)
+        np.testing.assert_allclose(posterior, 1 / len(losses), rtol=1e-6)

@@ -185,11 +185,14 @@ def alignment_sums(
     """Return the sums of a data set, for every frequency of a pool."""
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
     weighted = target.encode(y)
+    # A power of two that single precision holds, as it may not hold the weights.
+    unit = 2.0 ** np.floor(np.log2(weights.max()))
     # In place, not by a product, which would drop zeros: the loops take no empty row.
-    weighted.data = weighted.data * np.repeat(weights, np.diff(weighted.indptr))
+    weighted.data = weighted.data * np.repeat(weights / unit, np.diff(weighted.indptr))
     waves, harmonics, rounding = wave_sums(X, weighted, frequencies, precision)
+    weighted.data *= unit
     return AlignmentSums(
-        waves,
+        unit * waves,
         (weighted.T @ weighted).toarray(),
         np.asarray(weighted.sum(axis=0), dtype=np.float64),
         float(weights.sum()),

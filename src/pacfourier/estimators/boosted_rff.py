@@ -1,5 +1,7 @@
 """Fourier features from rounds of boosting, with frequencies that move."""
 
+import copy
+
 import numpy as np
 
 from pacfourier.core.boosting import residual_losses
@@ -24,6 +26,7 @@ from pacfourier.estimators.labels import (
 )
 from pacfourier.estimators.learned import SMALL_WORK
 from pacfourier.estimators.parameters import check_count, check_option, check_positive, drawn_seed
+from pacfourier.estimators.samples import adopt
 from pacfourier.pacbayes.draws import draw_frequencies
 from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
 
@@ -135,21 +138,22 @@ class BoostedRFF(FourierMap):
             check_count("n_steps", self.n_steps, "'auto'")
         check_positive("ridge", self.ridge)
         check_option("labels", self.labels, LABELS)
-        X, y = self._validate(X, y, reset=True, multi_output=True, ensure_min_samples=2)
+        trial = copy.copy(self)
+        X, y = trial._validate(X, y, reset=True, multi_output=True, ensure_min_samples=2)
         X, y, copies = positive_weights(X, dense_labels(y), sample_weight)
         copies = np.ones(len(y)) if copies is None else copies
         target = target_of(y, self.labels)
         warn_of_many_classes(target, X.shape[0], self.labels)
-        show_classes(self, target)
+        show_classes(trial, target)
         n_steps = self._steps(copies.sum())
         scaled, scales = scaled_columns(X, copies, self._dtype(X.shape, n_steps))
         # The mean squared distance of two samples is twice the variance: one for each column.
         spread = 2 * max(np.isfinite(scales).sum(), 1)
         model = self._boosted(scaled, spread, *_outputs(y, target, copies), copies, n_steps)
-        self.frequencies_ = model.frequencies / scales
-        self.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
-        self.pool_, self.posterior_ = self.frequencies_, self.frequency_weights_
-        return self
+        trial.frequencies_ = model.frequencies / scales
+        trial.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
+        trial.pool_, trial.posterior_ = trial.frequencies_, trial.frequency_weights_
+        return adopt(self, trial)
 
     def _dtype(self, shape, n_steps):
         """Return double precision where that costs nothing: steps amplify what is rounded."""

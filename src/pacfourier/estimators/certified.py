@@ -32,6 +32,7 @@ def alignment_evidence(sums, target, **constants):
         second_moments=_second_moments(sums) if is_classes else None,
         amplitudes=amplitudes,
         harmonics=harmonics,
+        rounding=float(sums.rounding.max()),
         **constants,
     )
 
@@ -55,8 +56,9 @@ def signed_waves(sums):
 
     With :math:`\hat m = \frac1n \sum_i y_i e^{i \omega \cdot x_i}`: its length, and the mean of
     :math:`\cos 2 (\omega \cdot x_i - \arg \hat m)`, at least twice the squared length less one.
+    Samples may all have one weight, which the waves carry and the harmonics do not.
     """
-    mean = (sums.waves[1] - sums.waves[0]) / sums.n_samples
+    mean = (sums.waves[1] - sums.waves[0]) / sums.weight
     lengths = np.abs(mean)
     direction = np.divide(mean, lengths, where=lengths > 0, out=np.ones_like(mean))
     harmonics = (sums.harmonics / sums.n_samples * direction.conj() ** 2).real
@@ -127,8 +129,8 @@ def _prior_assumption(source):
         )
         return Assumption("prior", "violated", reason)
     if isinstance(source, str) and source == "multiscale":
-        reason = "ten bandwidths fixed in advance, if no other setting of the prior was searched."
-        return Assumption("prior", "holds", reason)
+        reason = "ten bandwidths fixed in advance; no other setting of the prior was searched."
+        return Assumption("prior", "declared", reason)
     named = f"gamma={source:g}" if isinstance(source, Real) else "the spectrum"
     reason = f"{named} was not chosen by looking at this sample, nor by a search on it."
     return Assumption("prior", "declared", reason)
@@ -171,7 +173,7 @@ def _object_assumption(of):
     return Assumption("object", "declared", "kernel() is deployed, not transform().")
 
 
-def landmark_certificate(model, rows, universe, *, waves, epsilon, bound, of):
+def landmark_certificate(model, rows, universe, *, waves, epsilon, bound, of, more_assumptions=()):
     """Return the certificate of the mean loss of some landmarks.
 
     The hypothesis is a pair (landmark, frequency); ``universe`` counts the landmarks that the
@@ -203,6 +205,7 @@ def landmark_certificate(model, rows, universe, *, waves, epsilon, bound, of):
         _input_assumption(model.summary_),
         _landmark_assumption(model),
         _loss_assumption(model.target_),
+        *more_assumptions,
     )
     return Certificate(
         empirical_loss=loss,
@@ -223,10 +226,13 @@ def _landmark_assumption(model):
     points = row_fingerprints(model.landmarks_)
     are_samples = model.is_sample_.all() and len(np.unique(points)) == len(points)
     if model.landmark_source_ == "random":
-        reason = "drawn without looking at the data, if number and seed were not searched."
-        return Assumption("landmarks", "holds", reason)
+        reason = "drawn without looking at the data; number and seed were not searched."
+        return Assumption("landmarks", "declared", reason)
+    if are_samples and model.landmark_source_ in ("given", "function"):
+        reason = "samples, chosen without looking at the frequencies: the choice is paid for."
+        return Assumption("landmarks", "declared", reason)
     if are_samples:
-        return Assumption("landmarks", "holds", "samples, chosen by any rule: it is paid for.")
+        return Assumption("landmarks", "holds", "samples, chosen by a rule that is paid for.")
     if model.landmark_source_ == "given" and not model.is_sample_.any():
         return Assumption("landmarks", "declared", "the points do not come from this sample.")
     reason = "points were made from the sample: use landmarks='medoids' or 'random'."

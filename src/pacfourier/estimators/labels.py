@@ -9,6 +9,10 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from pacfourier.core.arrays import host
 from pacfourier.core.targets import ClassTarget
 
+# How often the pairs of samples with themselves may outweigh the others, by working precision:
+# losses are then good to three digits at least.
+LARGEST_SELF_PAIRS = {"single": 2.0**14, "double": 2.0**36}
+
 
 def dense_labels(y):
     """Return y as an array, of one axis if it has one column."""
@@ -56,6 +60,17 @@ def positive_weights(X, y, sample_weight, fewest=2):
             f"got {weights[positive].min()} to {weights.max()}."
         )
     return X[positive], y[positive], weights[positive]
+
+
+def check_pairs(sums):
+    """Raise ValueError where one sample outweighs all pairs: their sum would be rounding."""
+    largest = LARGEST_SELF_PAIRS["single" if sums.rounding.any() else "double"]
+    if sums.squared_weight > largest * sums.pairs:
+        share = np.sqrt(sums.squared_weight) / sums.weight
+        raise ValueError(
+            "sample_weight must let more than one sample count, "
+            f"got one with a share of {share:.10g}."
+        )
 
 
 def check_same_classes(target, classes):

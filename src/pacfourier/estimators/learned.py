@@ -17,6 +17,7 @@ from pacfourier.core.targets import LABELS, ClassTarget, Target, target_of
 from pacfourier.estimators.base import FourierMap
 from pacfourier.estimators.certified import alignment_evidence, certificate_of, deployed_weights
 from pacfourier.estimators.labels import (
+    check_pairs,
     check_same_classes,
     dense_labels,
     positive_weights,
@@ -236,6 +237,7 @@ class LearnedFourierMap(FourierMap, ABC):
             learned = self._learned().merge(learned)
         elif learned.sums.n_samples < 2:
             raise ValueError("X must have 2 samples of positive weight at least, got 1.")
+        check_pairs(learned.sums)
         trial.pool_ = pool
         return adopt(self, trial._accept(learned))
 

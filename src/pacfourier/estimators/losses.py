@@ -7,7 +7,7 @@ from pacfourier.core.alignment import alignment_sums
 from pacfourier.core.arrays import is_tensor, matching
 from pacfourier.core.phases import precision_of
 from pacfourier.core.targets import target_of
-from pacfourier.estimators.labels import dense_labels, positive_weights
+from pacfourier.estimators.labels import check_pairs, dense_labels, positive_weights
 
 
 def alignment_losses(X, y, frequencies, *, sample_weight=None, labels="auto"):
@@ -50,6 +50,7 @@ def alignment_losses(X, y, frequencies, *, sample_weight=None, labels="auto"):
     sums = alignment_sums(
         X, y, target, frequencies, sample_weight=sample_weight, precision=precision_of(X)
     )
+    check_pairs(sums)
     losses = sums.losses(target.agreement(sums.totals))
     return matching(X, losses) if is_tensor(X) else losses
 

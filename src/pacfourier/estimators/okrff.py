@@ -93,8 +93,10 @@ class OKRFF(LearnedFourierMap):
         self.fitted_mu_ = self.mu
         rho = self.rho
         if rho == "ess":
-            # The divergence of equal weights on that many of the candidates.
-            rho = (len(self.pool_) / self._width()) ** (self.mu - 1) - 1
+            # The divergence of equal weights on that many of the candidates, in the range of
+            # floats: mu may be large, and a single candidate has no divergence.
+            log_rho = (self.mu - 1) * np.log(len(self.pool_) / self._width())
+            rho = np.expm1(np.clip(log_rho, 1e-300, 700.0))
         return divergence_ball_posterior(self.selection_losses_, rho, self.mu)
 
     def _bound_constants(self):

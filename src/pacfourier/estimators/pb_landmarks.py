@@ -21,6 +21,7 @@ from pacfourier.estimators.parameters import check_count, check_option, check_po
 from pacfourier.estimators.priors import prior_source, prior_spectrum
 from pacfourier.estimators.rbf_landmarks import LandmarkMap
 from pacfourier.estimators.samples import adopt, is_lazy, lazily_mapped, read_sample
+from pacfourier.pacbayes.certificate import Assumption
 from pacfourier.pacbayes.posteriors import gibbs_posterior
 
 FREQUENCIES = ("per_landmark", "shared")
@@ -42,15 +43,29 @@ class LearnedOfLandmarks(NamedTuple):
         )
 
 
-def learned_of_landmarks(block, target, pool, fingerprints):
-    """Return what a block of samples teaches of landmarks, given by their fingerprints."""
+def learned_of_landmarks(block, target, pool, fingerprints, labels):
+    """Return what a block of samples teaches of landmarks, known by fingerprint and label."""
     target.observe(block.y)
     precision = working_precision(block.X.shape[0], pool)
     return LearnedOfLandmarks(
         alignment_sums(block.X, block.y, target, pool, precision=precision),
         sample_summary(block.X),
-        np.isin(fingerprints, row_fingerprints(block.X)),
+        are_samples(fingerprints, labels, block),
     )
+
+
+def are_samples(fingerprints, labels, block):
+    """Return which landmarks are in a block: the point and its label."""
+    found, rows = np.zeros(len(labels), dtype=bool), row_fingerprints(block.X)
+    for label in np.unique(labels):
+        own = labels == label
+        found[own] = np.isin(fingerprints[own], rows[block.y == label])
+    return found
+
+
+def source_of_part(source):
+    """Return what landmarks of a part of the data are: its rows were not drawn from all."""
+    return "random in a part" if source == "random" else source
 
 
 class PBLandmarks(LandmarkMap):
@@ -192,7 +207,7 @@ class PBLandmarks(LandmarkMap):
         merged.target_ = self.target_.merge(other.target_)
         # Points chosen in one sample and given to the other are points chosen in a sample.
         chooser = self if self.landmark_source_ != "given" else other
-        merged.landmark_source_ = chooser.landmark_source_
+        merged.landmark_source_ = source_of_part(chooser.landmark_source_)
         merged.landmark_indices_ = None
         return merged._accept(self._learned().merge(other._learned()))
 
@@ -296,8 +311,11 @@ class PBLandmarks(LandmarkMap):
             raise ValueError(
                 f"of must be 'average', 'each' or an index below {n_landmarks}, got {of!r}."
             )
-        price = 1 if is_blind else universe
-        return landmark_certificate(self, [of], price, of=f"landmark {of}", **options)
+        if not is_blind:
+            return landmark_certificate(self, [of], universe, of=f"landmark {of}", **options)
+        named = Assumption("choice", "declared", "it was named before the data were seen.")
+        options["more_assumptions"] = (named,)
+        return landmark_certificate(self, [of], 1, of=f"landmark {of}", **options)
 
     def _is_shared(self):
         n_landmarks, n_frequencies = self.phases_.shape
@@ -328,12 +346,14 @@ class PBLandmarks(LandmarkMap):
             trial._begin(sample, classes)
         else:
             check_same_classes(self.target_, classes)
+            trial.landmark_source_ = source_of_part(self.landmark_source_)
         learned = sample.reduce(
             partial(
                 learned_of_landmarks,
                 target=trial.target_,
                 pool=trial.pool_,
                 fingerprints=row_fingerprints(trial.landmarks_),
+                labels=trial.landmark_labels_,
             ),
             LearnedOfLandmarks.merge,
         )

@@ -1,5 +1,7 @@
 """The empirical kernel map: similarities to landmarks, before anything is learned."""
 
+import copy
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
@@ -12,7 +14,7 @@ from pacfourier.core.targets import labels_shown, target_of
 from pacfourier.estimators.base import SparseTransformer
 from pacfourier.estimators.parameters import drawn_seed
 from pacfourier.estimators.priors import prior_spectrum
-from pacfourier.estimators.samples import Block, Sample
+from pacfourier.estimators.samples import Block, Sample, adopt
 from pacfourier.estimators.selection import select_landmarks
 
 
@@ -122,10 +124,11 @@ class RBFLandmarks(LandmarkMap):
         -------
         self : object
         """
-        sample = Sample(self._block(X, y, reset=True, fewest=2))
-        rng = np.random.default_rng(self._choose(sample))
-        self.spectrum_ = prior_spectrum(sample, self.spectrum, self.gamma, rng)
-        return self
+        trial = copy.copy(self)
+        sample = Sample(trial._block(X, y, reset=True, fewest=2))
+        rng = np.random.default_rng(trial._choose(sample))
+        trial.spectrum_ = prior_spectrum(sample, self.spectrum, self.gamma, rng)
+        return adopt(self, trial)
 
     def transform(self, X):
         """Map samples to their similarities to the landmarks.

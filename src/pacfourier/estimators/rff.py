@@ -1,5 +1,7 @@
 """Random Fourier features of the prior."""
 
+import copy
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -11,7 +13,7 @@ from pacfourier.estimators.certified import alignment_evidence, certificate_of
 from pacfourier.estimators.labels import dense_labels
 from pacfourier.estimators.parameters import check_count
 from pacfourier.estimators.priors import prior_pool, prior_source
-from pacfourier.estimators.samples import Block, Sample
+from pacfourier.estimators.samples import Block, Sample, adopt
 
 
 class RFF(FourierMap):
@@ -84,13 +86,14 @@ class RFF(FourierMap):
         """
         del y
         check_count("n_frequencies", self.n_frequencies)
-        X = self._validate(X, reset=True)
-        self.prior_source_ = prior_source(self)
-        self.pool_ = prior_pool(Sample(Block(X)), self, self.n_frequencies)
-        self.frequencies_ = self.pool_[:]
-        self.posterior_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
-        self.frequency_weights_ = self.posterior_
-        return self
+        trial = copy.copy(self)
+        X = trial._validate(X, reset=True)
+        trial.prior_source_ = prior_source(self)
+        trial.pool_ = prior_pool(Sample(Block(X)), self, self.n_frequencies)
+        trial.frequencies_ = trial.pool_[:]
+        trial.posterior_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
+        trial.frequency_weights_ = trial.posterior_
+        return adopt(self, trial)
 
     def certificate(self, X, y, epsilon=0.05, *, bound="auto", labels="auto"):
         """Return an upper bound on the alignment loss of the map's kernel.

@@ -46,6 +46,8 @@ class Evidence:
     inverse_temperature : float or None
         The t of ``localised``, where the posterior is the Gibbs posterior of the losses at a t
         fixed in advance.
+    rounding : float
+        How far the losses may be from those of the sample.
     log_prior : array of shape (n_candidates,) or None
         Logarithms of a random measure on the candidates whose mean is the prior, as a sampler
         leaves them (``particle_log_prior``). None means the uniform prior.
@@ -59,6 +61,7 @@ class Evidence:
     harmonics: FloatArray | None = None
     mu: float = 2.0
     inverse_temperature: float | None = None
+    rounding: float = 0.0
     log_prior: FloatArray | None = None
 
     @property
@@ -220,6 +223,7 @@ def _localised(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bou
         n_samples=evidence.n_samples,
         epsilon=epsilon,
         inverse_temperature=evidence.inverse_temperature,
+        rounding=evidence.rounding,
     )
 
 

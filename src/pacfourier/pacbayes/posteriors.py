@@ -26,6 +26,10 @@ __all__ = [
 ]
 
 
+# exp(-100) of anything is less than a rounding of it.
+LARGEST_STEP = 100.0
+
+
 def gibbs_posterior(losses: FloatArray, inverse_temperature: float) -> FloatArray:
     r"""Reweight the uniform prior by the exponential of minus the losses.
 
@@ -166,12 +170,18 @@ def _inverse_temperature(
 
 
 def _root(decreasing: Callable[[float], float], start: float) -> float:
-    """Return the zero of a decreasing function of the real line."""
+    """Return the zero of a decreasing function of a logarithm.
+
+    A divergence that rounding keeps above its radius has none: past ``LARGEST_STEP`` what is
+    computed there is the prior to the last digit.
+    """
     lower = upper = start
     while decreasing(lower) < 0:
         lower -= 2.0
     while decreasing(upper) > 0:
         upper += 2.0
+        if upper > start + LARGEST_STEP:
+            return upper
     if lower == upper:
         return start
     return float(brentq(decreasing, lower, upper, xtol=1e-13, rtol=1e-14, maxiter=200))

@@ -340,3 +340,29 @@ def test_holdout_fails_with_probability_at_most_epsilon(n, epsilon):
         assert failure <= epsilon + ROUNDING
     # One point above a value, k errors no longer exceed epsilon: the supremum is exact.
     assert special.bdtr(0, n, values[0]) == pytest.approx(epsilon, rel=1e-9)
+
+
+def test_the_divergence_of_a_localised_posterior_of_rounded_losses(rng):
+    """The step of the proof that rounding enters: 2 g r more, for losses r away."""
+    g, r = 50.0, 0.01
+    for _ in range(100):
+        truth, empirical = rng.uniform(0, 1, (2, 30))
+        rounded = empirical + rng.choice([-r, r], 30)
+        posterior, prior = (
+            np.exp(-g * losses) / np.exp(-g * losses).sum() for losses in (rounded, truth)
+        )
+        divergence = posterior @ np.log(posterior / prior)
+        gap = truth - empirical
+        assert divergence <= g * (posterior @ gap - prior @ gap) + 2 * g * r + 1e-9
+
+
+def test_a_localised_bound_of_rounded_losses_solves_its_inequality():
+    arguments = {"loss": 0.3, "n_samples": 500, "epsilon": 0.05, "inverse_temperature": 20.0}
+    exact = bounds.localised(**arguments)
+    bound = bounds.localised(**arguments, rounding=0.001)
+    m = 250
+    c, nats = 20 / np.sqrt(2 * m), bounds.log_xi(m) + np.log(20)
+    x = np.sqrt(m * bound.divergence_term)
+    assert x**2 - nats == pytest.approx(c * x + c * np.sqrt(nats) + 2 * 20 * 0.001)
+    assert np.sqrt(m * exact.divergence_term) == pytest.approx(c + np.sqrt(nats))
+    assert bound.value > exact.value

@@ -2,7 +2,7 @@
 
 import math
 
-from pacfourier.pacbayes.bounds._arguments import positive
+from pacfourier.pacbayes.bounds._arguments import non_negative, positive
 from pacfourier.pacbayes.bounds._binary_kl import klup, log_xi
 from pacfourier.pacbayes.bounds._result import Bound
 from pacfourier.pacbayes.bounds._sample import checked_sample
@@ -14,20 +14,24 @@ def localised(
     n_samples: int,
     epsilon: float,
     inverse_temperature: float,
+    rounding: float = 0.0,
     pairs: bool = True,
 ) -> Bound:
     r"""Return the bound of the exact Gibbs posterior at a temperature fixed in advance.
 
-    .. math:: L(k_Q) \le \mathrm{kl}^{+}\Bigl(\hat L(k_Q), \frac{(c + \sqrt{l})^2}{m}\Bigr), \quad
-              Q \propto P e^{-g \hat L}, \quad c = \frac{g}{\sqrt{2m}}, \quad
-              l = \ln\xi(m) + \ln(1/\varepsilon) .
+    .. math:: L(k_Q) \le \mathrm{kl}^{+}\Bigl(\hat L(k_Q), \frac{x^2}{m}\Bigr), \quad
+              x = \frac c2 + \sqrt{\Bigl(\frac c2 + \sqrt l\Bigr)^2 + 2 g r}, \quad
+              Q \propto P e^{-g \tilde L}, \quad c = \frac{g}{\sqrt{2m}}, \quad
+              l = \ln\xi(m) + \ln(1/\varepsilon) ,
+
+    where the :math:`\tilde L` that were computed are within r of the :math:`\hat L` of the sample.
 
     *Proof.* Take the prior :math:`P_D \propto P e^{-g L}`, unknown but free of the sample. Then
-    :math:`\mathrm{KL}(Q \Vert P_D) \le g\, \mathbb{E}_Q (L - \hat L) - g\, \mathbb{E}_{P_D} (L -
-    \hat L)`; on the event of the kl bound and by Pinsker's inequality the right side is at most
-    :math:`g \sqrt{(\mathrm{KL} + l)/(2m)} + g \sqrt{l/(2m)}`. With
-    :math:`x^2 = \mathrm{KL} + l`, :math:`x^2 - l \le c x + c \sqrt{l}`, that is
-    :math:`x \le c + \sqrt{l}`.
+    :math:`\mathrm{KL}(Q \Vert P_D) \le g\, \mathbb{E}_Q (L - \tilde L) - g\, \mathbb{E}_{P_D} (L -
+    \tilde L)`; on the event of the kl bound and by Pinsker's inequality the right side is at most
+    :math:`g \sqrt{(\mathrm{KL} + l)/(2m)} + g \sqrt{l/(2m)} + 2 g r`. With
+    :math:`x^2 = \mathrm{KL} + l`, :math:`x^2 - l \le c x + c \sqrt{l} + 2 g r`, of which the x
+    above is the larger root; :math:`c + \sqrt{l}` where r is zero.
 
     Parameters
     ----------
@@ -39,6 +43,8 @@ def localised(
         Probability of failure over the sample.
     inverse_temperature : float
         :math:`g > 0` of the posterior, fixed before the sample is seen.
+    rounding : float, default=0.0
+        :math:`r`, how far each loss may be from that of the sample.
     pairs : bool, default=True
         Whether the loss is a mean over pairs: :math:`m = \lfloor n/2 \rfloor`, else :math:`m = n`.
 
@@ -56,7 +62,9 @@ def localised(
         loss=loss, divergence=0.0, n_samples=n_samples, epsilon=epsilon, pairs=pairs
     )
     m = sample.n_blocks
-    root = g / math.sqrt(2.0 * m) + math.sqrt(sample.nats + log_xi(m))
+    half = g / math.sqrt(8.0 * m)
+    slack = 2 * g * non_negative("rounding", rounding)
+    root = half + math.sqrt((half + math.sqrt(sample.nats + log_xi(m))) ** 2 + slack)
     return Bound(
         value=klup(sample.loss, root**2 / m),
         empirical_term=sample.loss,
