@@ -70,6 +70,13 @@ def test_a_file_gives_the_model_of_the_table(file, tmp_path):
     assert load_model(tmp_path / "model.skops").record == streamed.record
 
 
+def test_numbers_of_rows_and_dropped_columns_are_left_out_of_files(file):
+    patients(60).assign(id=np.arange(60)).to_parquet(file)
+    model = fit_file(file, "state", drop=["ward"], n_frequencies=3)
+    assert "near each other" in model.columns.left_out["id"]
+    assert model.columns.left_out["ward"] == "as asked"
+
+
 def test_few_rows_are_in_memory_at_once(file, monkeypatch):
     monkeypatch.setattr(large, "MOST_PREPARED", 40)
     monkeypatch.setattr(large, "MOST_CLASSIFIED", 100)

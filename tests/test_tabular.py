@@ -163,6 +163,68 @@ def test_columns_are_numbers_categories_or_left_out():
     assert "60 different texts in 60 rows" in columns.left_out["name"]
 
 
+def sampled(values, n_rows=75, *, in_order=False):
+    """Rows of a preparation, drawn blindly."""
+    rows = np.random.default_rng(0).permutation(len(values))[:n_rows]
+    values = values[np.sort(rows) if in_order else rows]
+    return pd.DataFrame({"id": values, "x": np.linspace(0, 1, n_rows)})
+
+
+@pytest.mark.parametrize(
+    "preparation",
+    [
+        sampled(np.arange(500)),
+        sampled(np.arange(500).astype(str)),
+        sampled(np.arange(1e6, 1e6 + 500)),
+        sampled(np.cumsum(np.random.default_rng(1).integers(1, 4, 1000)), 150),
+        sampled(np.arange(60), 9, in_order=True),
+        sampled(-np.arange(60) * 2, 9, in_order=True),
+        sampled(np.arange(3_000_000), 10_000),
+    ],
+)
+def test_numbers_of_rows_are_left_out(preparation):
+    columns = table_columns(preparation)
+    assert columns.numbers == ["x"]
+    why = "different whole numbers so near each other look like numbers of rows"
+    assert columns.left_out == {"id": f"{len(preparation):,} {why}"}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.arange(500) / 2,
+        np.random.default_rng(0).integers(0, 500, 500),
+        np.random.default_rng(0).integers(0, 10**6, 500),
+        np.arange(500) * 1000,
+    ],
+)
+def test_whole_numbers_that_may_be_amounts_are_read(values):
+    for in_order in (True, False):
+        assert table_columns(sampled(values, in_order=in_order)).numbers == ["id", "x"]
+
+
+def test_a_few_numbers_in_order_are_read():
+    assert table_columns(sampled(np.arange(60), 9)).numbers == ["id", "x"]
+    assert table_columns(pd.DataFrame({"id": range(4)})).numbers == ["id"]
+
+
+def test_dropped_columns_are_remembered(table, tmp_path):
+    dropped = fit_table(table, "state", drop=["age", "ward"], n_frequencies=5)
+    assert dropped.columns.names == ["pulse", "smokes"]
+    assert "column 'age' is left out: as asked." in dropped.record["notes"]
+    save_model(dropped, tmp_path / "model.skops")
+    loaded = load_model(tmp_path / "model.skops")
+    assert loaded.notes(table) == loaded.notes(table.drop(columns="age")) == []
+    predicted = [loaded.predictions(rows) for rows in (table, table.drop(columns=["age", "ward"]))]
+    np.testing.assert_array_equal(*(each["probability_ill"] for each in predicted))
+
+
+@pytest.mark.parametrize("name", ["state", "none"])
+def test_what_is_dropped_must_be_a_column_besides_the_target(name, table):
+    with pytest.raises(InputError, match=f"drop must be among 'pulse'.*, got '{name}'"):
+        fit_table(table, "state", drop=[name])
+
+
 def test_values_that_are_no_numbers_are_missing_and_said_to_be():
     preparation = pd.DataFrame({"a": ["1", "2", "3"]})
     table = pd.DataFrame({"a": ["1", "two", "inf", "1e200", None]})

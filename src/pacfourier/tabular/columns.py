@@ -19,6 +19,9 @@ MOST_CATEGORIES = 20
 # Larger numbers are read as missing, smaller ones as zero: the square of their ratio is finite.
 LARGEST_NUMBER, SMALLEST_NUMBER = 1e70, 1e-70
 KINDS = ("numbers", "categories")
+# Different whole numbers name the rows if so many would rarely differ by chance, or if five or more
+# are in order and near each other: the preparation is one row in seven, which leaves gaps.
+RARE_CHANCE, FEWEST_IN_ORDER, WIDEST_GAP = 0.05, 5, 20
 
 
 @dataclass(frozen=True)
@@ -73,20 +76,27 @@ def unread_notes(unread):
     ]
 
 
-def table_columns(preparation):
+def table_columns(preparation, drop=()):
     """Return which columns to read, as the rows of the preparation show it.
 
     Parameters
     ----------
     preparation : DataFrame
-        Rows that serve nothing else: a choice of columns made on certified rows would be a
-        transform fitted on them.
+        Rows that serve nothing else, in the order of the table: a choice of columns made on
+        certified rows would be a transform fitted on them.
+    drop : sequence of str, default=()
+        Names of columns to leave out.
 
     Returns
     -------
     columns : Columns
     """
+    unknown = [name for name in drop if name not in preparation.columns]
+    if unknown:
+        names = listed(preparation.columns)
+        raise InputError(f"drop must be among {names}, got {listed(unknown)}.")
     kinds = {name: _kind(name, preparation[name]) for name in preparation.columns}
+    kinds |= dict.fromkeys(drop, "as asked")
     columns = Columns(
         numbers=[name for name, kind in kinds.items() if kind == "numbers"],
         categories=[name for name, kind in kinds.items() if kind == "categories"],
@@ -108,11 +118,24 @@ def _kind(name, column):
     if present.empty:
         return "no value is present in the rows of the preparation"
     if _n_unread(present) == 0:
-        return "numbers"
+        return _numbers_of_rows(numbers(present)) or "numbers"
     n_distinct = texts(present).nunique()
     if n_distinct > MOST_CATEGORIES and n_distinct > len(present) / 2:
         return f"{n_distinct:,} different texts in {len(present):,} rows look like names of rows"
     return "categories"
+
+
+def _numbers_of_rows(values):
+    """Return why numbers are taken for names of rows; empty if they are not."""
+    n_rows, span = len(values), np.ptp(values) + 1
+    if n_rows < FEWEST_IN_ORDER or len(np.unique(values)) < n_rows or (values % 1).any():
+        return ""
+    # The chance is largest where all numbers are as likely: that of any other law is smaller.
+    chance = np.exp(np.log1p(-np.arange(n_rows) / span).sum())
+    is_in_order = len(np.unique(np.diff(values) > 0)) == 1
+    if chance < RARE_CHANCE or (is_in_order and span < WIDEST_GAP * n_rows):
+        return f"{n_rows:,} different whole numbers so near each other look like numbers of rows"
+    return ""
 
 
 def numbers(column):

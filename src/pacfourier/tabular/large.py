@@ -72,7 +72,7 @@ def n_rows_to_read(path):
     return N_PASSES * parquet.read_metadata(path).num_rows
 
 
-def fit_file(path, target, *, n_frequencies=100, epsilon=0.05, seed=0, advance=None):
+def fit_file(path, target, *, drop=(), n_frequencies=100, epsilon=0.05, seed=0, advance=None):
     """Train a certified classifier on a Parquet file, in bounded memory.
 
     The model is that of ``fit_table``, but for this: of the preparation 100,000 rows at most are
@@ -87,6 +87,8 @@ def fit_file(path, target, *, n_frequencies=100, epsilon=0.05, seed=0, advance=N
     path : pathlib.Path
     target : str
         Name of the column that holds the classes.
+    drop : sequence of str, default=()
+        Names of columns to leave out.
     n_frequencies : int, default=100
     epsilon : float, default=0.05
         Probability that the certificate fails, and that the bound on the error fails.
@@ -103,7 +105,7 @@ def fit_file(path, target, *, n_frequencies=100, epsilon=0.05, seed=0, advance=N
     file = PartedFile(path, target, seed, advance)
     classes, examples = file.checked_classes()
     preparation, learning = file.chosen_rows(examples)
-    columns = table_columns(preparation.drop(columns=target))
+    columns = table_columns(preparation.drop(columns=target).sort_index(), drop)
     encoder = column_encoder(columns).fit(columns.values(preparation))
     fingerprints, unread = np.empty(file.n_rows, dtype=np.uint64), Counter()
 

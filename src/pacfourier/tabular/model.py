@@ -149,7 +149,7 @@ def random_parts(n_rows, seed):
     return Parts(*np.split(order, [n_preparation, n_rows - n_held_out]))
 
 
-def fit_table(table, target, *, n_frequencies=100, epsilon=0.05, seed=0):
+def fit_table(table, target, *, drop=(), n_frequencies=100, epsilon=0.05, seed=0):
     """Train a certified classifier on a table.
 
     The rows are cut into three parts. The *preparation* fits the encoder of the columns and
@@ -161,6 +161,8 @@ def fit_table(table, target, *, n_frequencies=100, epsilon=0.05, seed=0):
     table : DataFrame
     target : str
         Name of the column that holds the classes.
+    drop : sequence of str, default=()
+        Names of columns to leave out.
     n_frequencies : int, default=100
     epsilon : float, default=0.05
         Probability that the certificate fails, and that the bound on the error fails.
@@ -175,7 +177,7 @@ def fit_table(table, target, *, n_frequencies=100, epsilon=0.05, seed=0):
     parts = random_parts(len(table), seed)
     check_learning_part(Counter(labels[parts.learning]), np.unique(labels), target)
     inputs = table.drop(columns=target)
-    columns = table_columns(inputs.iloc[parts.preparation])
+    columns = table_columns(inputs.iloc[np.sort(parts.preparation)], drop)
     X = columns.values(inputs)
     encoder = column_encoder(columns).fit(X.iloc[parts.preparation])
     encoded = encoder.transform(X)
