@@ -400,7 +400,11 @@ def test_refused_certificate_is_said_not_raised(table):
     facts = dict(certificate_facts(twice.certificate()))
     assert facts["certificate"] == "No certificate for the deployed kernel"
     assert "keep the originals only" in facts["violated: sample"]
-    assert dict(fit_facts(twice))["error on new rows"] == f"no bound: {facts['violated: sample']}"
+    bound = dict(fit_facts(twice))["error on new rows, from held-out ones"]
+    assert bound == f"no bound: {facts['violated: sample']}"
+    [note] = twice.record["notes"]
+    assert note.startswith("nothing is certified: ")
+    assert note.endswith("keep the originals only. Repair it and fit again.")
 
 
 def test_several_classes_and_word_columns(rng):
@@ -587,7 +591,11 @@ def test_facts_say_what_the_record_holds(model):
     assert facts["columns"] == "2 numeric, 2 categorical"
     assert facts["classes"] == "state: 'ill', 'well'"
     error = model.held_out_error
-    assert facts["held-out error"] == f"{error.n_errors / 100:.4f} ({error.n_errors} of 100 rows)"
+    observed = facts["error on held-out rows"]
+    assert observed == f"{error.n_errors / 100:.4f} ({error.n_errors} of 100 rows)"
+    held_out = patients().iloc[random_parts(400, seed=0).held_out]
+    n_ill = int((held_out["state"] == "ill").sum())
+    assert facts["error of always 'well'"] == f"{n_ill / 100:.4f} ({n_ill} of 100 rows)"
 
 
 @pytest.mark.parametrize("n_errors", range(5))

@@ -61,7 +61,8 @@ def fit(
         if report:
             tabular.write_file(report, html)
     notes(model.record["notes"])
-    show([*tabular.fit_facts(model), *tabular.certificate_facts(model.certificate())])
+    facts = [*tabular.fit_facts(model), *tabular.certificate_facts(model.certificate())]
+    show([*facts, ("seconds", f"{model.record['seconds']:.1f}")])
 
 
 @app.command()
@@ -88,7 +89,7 @@ def certify(model: Model, data: Annotated[Path | None, typer.Argument()] = None)
         facts = [*tabular.fit_facts(fitted), *tabular.certificate_facts(fitted.certificate())]
         if data:
             error = fitted.fresh_error(tabular.read_table(data))
-            facts += tabular.error_facts("error on the fresh rows", error)
+            facts += tabular.error_facts("fresh", error)
     show(facts)
 
 

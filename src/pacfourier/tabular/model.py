@@ -202,12 +202,13 @@ def fit_table(table, target, *, drop=(), n_frequencies=100, epsilon=0.05, seed=0
 
 def finished_model(columns, pipeline, parts, fingerprints, *, notes, **record):
     """Return the model of what was learned, with its record."""
+    certificate = pipeline["features"].certificate(record["epsilon"])
     record |= {
         "classes": pipeline.classes_.tolist(),
         "rows": [len(part) for part in parts],
-        "certificate": pipeline["features"].certificate(record["epsilon"]).to_dict(),
+        "certificate": certificate.to_dict(),
         "known_share": known_share(fingerprints, parts),
-        "notes": [*_omissions(columns), *notes],
+        "notes": [*_omissions(columns), *notes, *_refusals(certificate)],
         "versions": {name: version(name) for name in ("pacfourier", "scikit-learn", "numpy")},
     }
     return TabularModel(columns, pipeline, record, fingerprints)
@@ -253,6 +254,11 @@ def trained_classifier(features, labels, seed):
 
 def _omissions(columns):
     return [f"column {name!r} is left out: {why}." for name, why in columns.left_out.items()]
+
+
+def _refusals(certificate):
+    reasons = [item.reason for item in certificate.violations]
+    return [f"nothing is certified: {reason} Repair it and fit again." for reason in reasons]
 
 
 def confusion(classifier, X, labels):

@@ -10,6 +10,7 @@ from pacfourier.tabular.tables import listed
 
 # A matrix of more classes than this fits no page.
 MOST_ACROSS = 8
+CHANCE = "one half is chance for two balanced classes"
 CAPTION = (
     "Every candidate frequency: its length, which is the inverse of the width it sees, and how "
     "badly it agrees with the classes. The marked ones were kept."
@@ -25,19 +26,29 @@ def fit_facts(model):
         ("rows", f"{sum(record['rows']):,}: {rows}"),
         ("columns", f"{len(columns.numbers)} numeric, {len(columns.categories)} categorical"),
         ("classes", f"{record['target']}: {listed(record['classes'])}"),
-        *error_facts("held-out error", model.held_out_error, model.refusal),
-        ("seconds", f"{record['seconds']:.1f}"),
+        *error_facts("held-out", model.held_out_error, model.refusal),
+        _constant_error(record["classes"], np.array(record["confusion"])),
     ]
 
 
-def error_facts(name, error, refusal=""):
-    """Return an observed error and its bound, in words; copied rows bound nothing."""
-    share = error.n_errors / error.n_samples
+def _constant_error(classes, confusion):
+    """Return the yardstick of an error: that of the best classifier that reads no column."""
+    counts = confusion.sum(axis=1)
+    often = counts.argmax()
+    return f"error of always {classes[often]!r}", _share(counts.sum() - counts[often], counts.sum())
+
+
+def _share(n_errors, n_rows):
+    return f"{n_errors / n_rows:.4f} ({n_errors:,} of {n_rows:,} rows)"
+
+
+def error_facts(rows, error, refusal=""):
+    """Return the error on rows, and the bound from them, in words; copied rows bound nothing."""
     probability = f"with probability {1 - error.epsilon:g}"
     bound = f"<= {rounded_up(error.bound)}, {probability}, if rows are independent draws of one law"
     return [
-        (name, f"{share:.4f} ({error.n_errors:,} of {error.n_samples:,} rows)"),
-        ("error on new rows", f"no bound: {refusal}" if refusal else bound),
+        (f"error on {rows} rows", _share(error.n_errors, error.n_samples)),
+        (f"error on new rows, from {rows} ones", f"no bound: {refusal}" if refusal else bound),
     ]
 
 
@@ -45,7 +56,7 @@ def certificate_facts(certificate):
     """Return the certificate of the map with its assumptions, in words."""
     headline, *_ = str(certificate).splitlines()
     probability = f"with probability {1 - certificate.epsilon:g}"
-    sample = f"{probability} over samples of {certificate.n_samples:,}"
+    sample = f"{probability} over samples of {certificate.n_samples:,} ({CHANCE})"
     return [
         ("certificate", headline if certificate.violations else f"{headline}, {sample}"),
         ("empirical loss", f"{certificate.empirical_loss:.4f}"),
@@ -65,15 +76,16 @@ def fit_report(model):
         section("Held-out rows", *held_out(record["classes"], np.array(record["confusion"]))),
         section(
             "Certificate of the learned map",
-            "It bounds the alignment loss of the map (one half is chance for two balanced "
-            "classes), not the error of the classifier, which the held-out rows bound.",
+            "It bounds the alignment loss of the map, not the error of the classifier, which the "
+            "held-out rows bound.",
             table(["what", "value"], certificate_facts(model.certificate())),
             figure(_loss_spectrum(model.pipeline["features"]), CAPTION),
         ),
     ]
     if record["notes"]:
         parts.append(section("Notes", *record["notes"]))
-    made = [("seed", record["seed"]), *record["versions"].items()]
+    made = [("seed", record["seed"]), ("seconds", f"{record['seconds']:.1f}")]
+    made += record["versions"].items()
     parts.append(section("Made with", table(["what", "value"], made)))
     return page(f"A certified classifier of {record['target']}", *parts)
 
