@@ -54,7 +54,7 @@ def test_fit_prints_the_two_bounds_and_writes_model_and_report(folder):
     assert "rows 300: 45 prepare, 180 learn, 75 held out" in printed
     assert "columns 1 numeric, 1 categorical" in printed
     assert "classes kind: 'iris', 'rose'" in printed
-    assert "error on new rows, from held-out ones <= 0." in printed
+    assert "bound from held-out rows error on new rows <= 0." in printed
     assert "error of always 'rose' 0.4" in printed
     assert "(one half is chance for two balanced classes)" in printed
     assert "certificate Alignment loss of the deployed kernel <= 0." in printed
@@ -120,7 +120,7 @@ def test_certify_shows_the_certificate_and_the_error_on_fresh_rows(folder):
     assert "fresh" not in alone.stdout
     assert "of 200 rows)" in squeezed(fresh.stdout)
     for rows in ("held-out", "fresh"):
-        assert f"error on new rows, from {rows} ones <=" in squeezed(fresh.stdout)
+        assert f"bound from {rows} rows error on new rows <=" in squeezed(fresh.stdout)
     assert "seconds" not in fresh.stdout
 
 
@@ -229,6 +229,18 @@ def test_every_command_has_help(command):
     result = invoke(command, "--help")
     assert result.exit_code == 0
     assert "Usage:" in result.stdout
+
+
+def test_help_of_reproduce_names_every_experiment():
+    assert "all (these three) or small-d." in squeezed(invoke("reproduce", "--help").stdout)
+
+
+def test_help_waits_for_no_command():
+    code = "import sys, pacfourier.cli; print({'skops', 'pacfourier.tabular'} & {*sys.modules})"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "set()\n"
 
 
 def test_the_installed_command_refuses_without_a_traceback(tmp_path):

@@ -400,11 +400,11 @@ def test_refused_certificate_is_said_not_raised(table):
     facts = dict(certificate_facts(twice.certificate()))
     assert facts["certificate"] == "No certificate for the deployed kernel"
     assert "keep the originals only" in facts["violated: sample"]
-    bound = dict(fit_facts(twice))["error on new rows, from held-out ones"]
-    assert bound == f"no bound: {facts['violated: sample']}"
+    bound = dict(fit_facts(twice))["bound from held-out rows"]
+    assert bound == f"none: {facts['violated: sample']}"
     [note] = twice.record["notes"]
     assert note.startswith("nothing is certified: ")
-    assert note.endswith("keep the originals only. Repair it and fit again.")
+    assert note.endswith("keep the originals only. Repair the table and fit again.")
 
 
 def test_several_classes_and_word_columns(rng):
@@ -602,7 +602,7 @@ def test_facts_say_what_the_record_holds(model):
 def test_bounds_are_shown_rounded_up(n_errors):
     error = ObservedError(n_errors, 100, 0.05)
     _, (_, bound) = error_facts("error", error)
-    assert error.bound <= float(bound.split()[1].rstrip(",")) < error.bound + 1e-4
+    assert error.bound <= float(bound.split()[5].rstrip(",")) < error.bound + 1e-4
 
 
 def test_report_escapes_names_and_embeds_its_figure(table):

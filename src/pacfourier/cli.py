@@ -1,4 +1,7 @@
-"""The command ``pacfourier``: arguments only."""
+"""The command ``pacfourier``: arguments only.
+
+Each command imports what it needs, so that the others and the help need not wait for it.
+"""
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -20,7 +23,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from pacfourier import tabular
+from pacfourier.errors import InputError
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
@@ -45,6 +48,8 @@ def fit(
     report: Annotated[Path | None, typer.Option(help="Where an .html report goes.")] = None,
 ) -> None:
     """Train a certified classifier on a table, and save it."""
+    from pacfourier import tabular
+
     with input_errors():
         tabular.check_output(out, ".skops")
         if report:
@@ -72,6 +77,8 @@ def predict(
     out: Annotated[Path, typer.Option(help="Where the table goes.")] = Path("predictions.csv"),
 ) -> None:
     """Add the predicted class and the probabilities of the classes to a table."""
+    from pacfourier import tabular
+
     with input_errors():
         tabular.check_output(out, ".csv")
         fitted, table = tabular.load_model(model), tabular.read_table(data)
@@ -84,6 +91,8 @@ def predict(
 @app.command()
 def certify(model: Model, data: Annotated[Path | None, typer.Argument()] = None) -> None:
     """Show what a model is worth: its certificate, and its error on fresh labelled rows."""
+    from pacfourier import tabular
+
     with input_errors():
         fitted = tabular.load_model(model)
         facts = [*tabular.fit_facts(fitted), *tabular.certificate_facts(fitted.certificate())]
@@ -95,7 +104,9 @@ def certify(model: Model, data: Annotated[Path | None, typer.Argument()] = None)
 
 @app.command()
 def reproduce(
-    experiment: Annotated[str, typer.Option(help="toy, landmarks, greedy or all.")] = "all",
+    experiment: Annotated[
+        str, typer.Option(help="toy, landmarks, greedy, all (these three) or small-d.")
+    ] = "all",
     datasets: Annotated[str, typer.Option(help="Names with commas; else the profile's.")] = "",
     profile: Annotated[str, typer.Option(help="quick, standard or full.")] = "quick",
     seeds: Annotated[int, typer.Option(min=1, help="How many splits.")] = 1,
@@ -105,7 +116,6 @@ def reproduce(
     scheduler: Annotated[str | None, typer.Option(help="Address of a Dask cluster.")] = None,
 ) -> None:
     """Repeat the paper's experiments; a run that was killed goes on where it was."""
-    # Here, so that the other commands need not wait for it.
     from pacfourier import experiments
 
     folder = str(data) if data else None
@@ -125,7 +135,7 @@ def input_errors() -> Iterator[None]:
     """Turn what the user can repair into one line and the exit code 2."""
     try:
         yield
-    except tabular.InputError as error:
+    except InputError as error:
         typer.echo(f"Error: {' '.join(str(error).split())}", err=True)
         raise typer.Exit(2) from None
 

@@ -258,7 +258,7 @@ def _omissions(columns):
 
 def _refusals(certificate):
     reasons = [item.reason for item in certificate.violations]
-    return [f"nothing is certified: {reason} Repair it and fit again." for reason in reasons]
+    return [f"nothing is certified: {reason} Repair the table and fit again." for reason in reasons]
 
 
 def confusion(classifier, X, labels):

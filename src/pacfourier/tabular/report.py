@@ -26,8 +26,8 @@ def fit_facts(model):
         ("rows", f"{sum(record['rows']):,}: {rows}"),
         ("columns", f"{len(columns.numbers)} numeric, {len(columns.categories)} categorical"),
         ("classes", f"{record['target']}: {listed(record['classes'])}"),
-        *error_facts("held-out", model.held_out_error, model.refusal),
         _constant_error(record["classes"], np.array(record["confusion"])),
+        *error_facts("held-out", model.held_out_error, model.refusal),
     ]
 
 
@@ -45,10 +45,11 @@ def _share(n_errors, n_rows):
 def error_facts(rows, error, refusal=""):
     """Return the error on rows, and the bound from them, in words; copied rows bound nothing."""
     probability = f"with probability {1 - error.epsilon:g}"
-    bound = f"<= {rounded_up(error.bound)}, {probability}, if rows are independent draws of one law"
+    bound = f"error on new rows <= {rounded_up(error.bound)}, {probability}"
+    condition = "if rows are independent draws of one law"
     return [
         (f"error on {rows} rows", _share(error.n_errors, error.n_samples)),
-        (f"error on new rows, from {rows} ones", f"no bound: {refusal}" if refusal else bound),
+        (f"bound from {rows} rows", f"none: {refusal}" if refusal else f"{bound}, {condition}"),
     ]
 
 
