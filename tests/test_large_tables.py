@@ -147,7 +147,7 @@ def test_times_are_classes_of_a_file(file):
     times = pd.to_datetime(["2020-01-01 00:00", "2021-01-01 12:00"])
     patients().assign(state=np.repeat(times, 300)).to_parquet(file)
     model = fit_file(file, "state", n_frequencies=3)
-    assert model.record["classes"] == ["2020-01-01 00:00:00", "2021-01-01 12:00:00"]
+    assert model.record["classes"] == ["2020-01-01", "2021-01-01 12:00:00"]
 
 
 def test_only_large_parquet_files_are_large(file, tmp_path, monkeypatch):

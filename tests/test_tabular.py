@@ -32,7 +32,7 @@ from pacfourier.tabular import (
     save_model,
     write_file,
 )
-from pacfourier.tabular.columns import MOST_CATEGORIES, column_encoder, table_columns
+from pacfourier.tabular.columns import MOST_CATEGORIES, column_encoder, numbers, table_columns
 from pacfourier.tabular.files import TRUSTED
 from pacfourier.tabular.model import known_share, random_parts
 from pacfourier.tabular.tables import check_classes, table_labels
@@ -104,6 +104,8 @@ BAD_FILES = {
     "header only": (b"a,b\n", "must have rows, got none"),
     "same names": (b"a,b,a\n1,2,3\n", "distinct column names, got 'a' twice"),
     "binary": (bytes(range(256)), "must be UTF-8 text"),
+    "semicolons": (b"a;b;c\n1,5;2;3\n", "must be separated by commas, got ';' in the first"),
+    "tabs": (b"a\tb\n1\t2\n", r"must be separated by commas, got '\\t' in the first"),
     "zero bytes": (b"a\0b\n1\n", "got zero bytes"),
 }
 
@@ -146,7 +148,7 @@ def test_columns_are_numbers_categories_or_left_out():
             {
                 "Unnamed: 0": range(n_rows),
                 "text of numbers": ["1", "2.5", "-1e3"] * 20,
-                "amount": pd.array([1, None] * 30, dtype="Int64"),
+                "amount": pd.array([1, 2, None] * 20, dtype="Int64"),
                 "words": ["a", "b", None] * 20,
                 "flag": [True, False] * 30,
                 "flag with gaps": [True, False, None] * 20,
@@ -154,13 +156,33 @@ def test_columns_are_numbers_categories_or_left_out():
                 "when": pd.date_range("2020-01-01", periods=n_rows),
                 "name": [f"row {i}" for i in range(n_rows)],
                 "nothing": [None] * n_rows,
+                "price": ["1,234.50", "-2,000", "+12,345,678.", "7"] * 15,
+                "one number": [2, None] * 30,
+                "one word": "a",
+                "one word with gaps": ["a", None] * 30,
             }
         )
     )
-    assert columns.numbers == ["text of numbers", "amount", "kind"]
-    assert columns.categories == ["words", "flag", "flag with gaps"]
-    assert list(columns.left_out) == ["Unnamed: 0", "when", "name", "nothing"]
+    assert columns.numbers == ["text of numbers", "amount", "kind", "price"]
+    assert columns.categories == ["words", "flag", "flag with gaps", "one word with gaps"]
+    constant = ["one number", "one word"]
+    assert list(columns.left_out) == ["Unnamed: 0", "when", "name", "nothing", *constant]
+    assert all("a single value" in columns.left_out[name] for name in constant)
     assert "60 different texts in 60 rows" in columns.left_out["name"]
+    assert "it looks like dates" in columns.left_out["when"]
+
+
+def test_commas_of_thousands_are_read_over():
+    texts = ["1,234.50", "-2,000", "+12,345,678.", "1,23", "0,512", "1,2345", ",5", None]
+    read = numbers(pd.Series(texts))
+    np.testing.assert_array_equal(read, [1234.5, -2000, 12345678, *[np.nan] * 5])
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d/%m/%Y %H:%M", "%d %B %Y"])
+def test_dates_are_left_out_as_such(form):
+    dates = pd.date_range("2020-01-01", periods=60).strftime(form)
+    columns = table_columns(pd.DataFrame({"when": dates, "x": np.linspace(0, 1, 60)}))
+    assert columns.left_out["when"].startswith("it looks like dates: derive numbers from them")
 
 
 def sampled(values, n_rows=75, *, in_order=False):
@@ -294,6 +316,18 @@ def test_times_are_named_alike_in_every_part_of_a_table(start):
     assert [table_labels(table.loc[[row]], "when").item() for row in range(3)] == names
 
 
+@pytest.mark.parametrize("hours", [[0, 24], [0, 30]])
+def test_times_are_named_alike_in_every_kind_of_file(hours, tmp_path):
+    """pandas writes midnights alone as days, among other times in full."""
+    times = pd.Timestamp("2020-01-01") + pd.to_timedelta(hours, "h")
+    table = pd.DataFrame({"when": times})
+    table.to_csv(tmp_path / "data.csv", index=False)
+    table.to_parquet(tmp_path / "data.parquet")
+    names = [table_labels(read_table(path), "when") for path in tmp_path.iterdir()]
+    assert names[0].tolist() == names[1].tolist()
+    assert names[0][0] == "2020-01-01"
+
+
 @pytest.mark.parametrize(
     ("values", "names"),
     [
@@ -418,12 +452,14 @@ def test_several_classes_and_word_columns(rng):
     np.testing.assert_allclose(total, 1)
 
 
-@pytest.mark.parametrize(("small", "large"), [(0, 1e69), (1e-140, 1e70), (1, 1e200)])
+@pytest.mark.parametrize(("small", "large"), [(1e-69, 1e69), (1e-70, 1e70), (1, 1e200)])
 def test_extreme_numbers_outside_the_preparation_overflow_nothing(small, large, rng):
     parts, x = random_parts(100, seed=0), rng.standard_normal(100) * small
     x[parts.learning[:3]], x[parts.held_out[:3]] = large, -large
     table = pd.DataFrame({"x": x, "z": rng.standard_normal(100), "y": np.resize(["a", "b"], 100)})
-    assert fit_table(table, "y", n_frequencies=3).certificate().violations == ()
+    model = fit_table(table, "y", n_frequencies=3)
+    assert model.columns.numbers == ["x", "z"]
+    assert model.certificate().violations == ()
 
 
 VALUES = {

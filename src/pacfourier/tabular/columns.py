@@ -1,5 +1,6 @@
 """Which columns hold numbers and which categories, and how they become inputs of a map."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 
@@ -19,6 +20,10 @@ MOST_CATEGORIES = 20
 # Larger numbers are read as missing, smaller ones as zero: the square of their ratio is finite.
 LARGEST_NUMBER, SMALLEST_NUMBER = 1e70, 1e-70
 KINDS = ("numbers", "categories")
+CONSTANT = "it has a single value in the rows of the preparation"
+# Texts that are tried as dates: each takes long.
+MOST_TRIED = 100
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
 # Different whole numbers name the rows if so many would rarely differ by chance, or if five or more
 # are in order and near each other: the preparation is one row in seven, which leaves gaps.
 RARE_CHANCE, FEWEST_IN_ORDER, WIDEST_GAP = 0.05, 5, 20
@@ -118,18 +123,32 @@ def _kind(name, column):
     if present.empty:
         return "no value is present in the rows of the preparation"
     if _n_unread(present) == 0:
-        return _numbers_of_rows(numbers(present)) or "numbers"
-    n_distinct = texts(present).nunique()
-    if n_distinct > MOST_CATEGORIES and n_distinct > len(present) / 2:
-        return f"{n_distinct:,} different texts in {len(present):,} rows look like names of rows"
-    return "categories"
+        return _flaw_of_numbers(numbers(present)) or "numbers"
+    return _flaw_of_texts(texts(column)) or "categories"
 
 
-def _numbers_of_rows(values):
-    """Return why numbers are taken for names of rows; empty if they are not."""
-    n_rows, span = len(values), np.ptp(values) + 1
-    if n_rows < FEWEST_IN_ORDER or len(np.unique(values)) < n_rows or (values % 1).any():
+def _flaw_of_texts(values):
+    """Return why text is of no use; empty if it may be. What is missing is a category."""
+    present = values.dropna()
+    n_distinct = present.nunique()
+    if values.nunique(dropna=False) == 1:
+        return CONSTANT
+    if n_distinct <= max(MOST_CATEGORIES, len(present) / 2):
         return ""
+    dates = pd.to_datetime(present.head(MOST_TRIED), format="mixed", errors="coerce", utc=True)
+    if dates.notna().all():
+        return "it looks like dates: derive numbers from them, as the month or the age"
+    return f"{n_distinct:,} different texts in {len(present):,} rows look like names of rows"
+
+
+def _flaw_of_numbers(values):
+    """Return why numbers are of no use; empty if they may be."""
+    n_rows, n_distinct = len(values), len(np.unique(values))
+    if n_distinct == 1:
+        return CONSTANT
+    if n_rows < FEWEST_IN_ORDER or n_distinct < n_rows or (values % 1).any():
+        return ""
+    span = np.ptp(values) + 1
     # The chance is largest where all numbers are as likely: that of any other law is smaller.
     chance = np.exp(np.log1p(-np.arange(n_rows) / span).sum())
     is_in_order = len(np.unique(np.diff(values) > 0)) == 1
@@ -141,10 +160,16 @@ def _numbers_of_rows(values):
 def numbers(column):
     """Return a column as floats; what is no number, or too large, is missing."""
     if not is_numeric_dtype(column) or is_bool_dtype(column):
-        column = pd.to_numeric(texts(column), errors="coerce")
+        plain = texts(column).map(_without_commas, na_action="ignore")
+        column = pd.to_numeric(plain, errors="coerce")
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     values = np.where(np.abs(values) <= LARGEST_NUMBER, values, np.nan)
     return np.where(np.abs(values) < SMALLEST_NUMBER, 0, values)
+
+
+def _without_commas(text):
+    """Return text without commas, if they set the thousands of a number apart."""
+    return text.replace(",", "") if "," in text and THOUSANDS.fullmatch(text) else text
 
 
 def texts(column):

@@ -83,6 +83,7 @@ def _check_fields(lines):
     reader = csv.reader(lines, strict=True)
     try:
         header = next(filter(None, reader), [])
+        _check_separator(header)
         check_names([name for name in header if name])
         for fields in filter(None, reader):
             if len(fields) != len(header):
@@ -92,6 +93,13 @@ def _check_fields(lines):
                 )
     except csv.Error as error:
         raise InputError(f"line {reader.line_num} must be valid CSV, got: {error}.") from None
+
+
+def _check_separator(header):
+    """Refuse a first line that is one field, in which another separator stands."""
+    found = [separator for separator in ";\t|" if len(header) == 1 and separator in header[0]]
+    if found:
+        raise InputError(f"data must be separated by commas, got {found[0]!r} in the first line.")
 
 
 def check_names(names):
@@ -129,7 +137,7 @@ def table_labels(table, target):
     # pandas writes a column of midnights without the time: a day would have two names.
     if column.dtype.kind in "mM":
         column = column.astype(object)
-    return np.asarray(column.astype(str), dtype=str)
+    return np.asarray(column.astype(str).str.removesuffix(" 00:00:00"), dtype=str)
 
 
 def check_target(target, names):
