@@ -648,6 +648,8 @@ def test_report_escapes_names_and_embeds_its_figure(table):
     assert "A certified classifier of &lt;b&gt;" in html
     assert "column &#x27;name&#x27; is left out" in html
     assert "data:image/png;base64," in html
+    assert "<tr><td>numeric</td><td>pulse, age</td></tr>" in html
+    assert "lower is better" in html
     assert "http" not in html
 
 

@@ -10,6 +10,8 @@ from pacfourier.pacbayes.bounds._result import rounded_up
 # Apart in the common kinds of colour blindness.
 CLASS_COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARGIN = 0.08
+# Weights that are a smaller share of the largest are drawn alike.
+LEAST_SHARE = 1e-4
 
 
 class SimilarityDisplay:
@@ -134,26 +136,21 @@ class LossSpectrumDisplay:
         """Draw losses against norms; the darker a point, the heavier; kept ones are circled."""
         self.ax_ = _axes(ax)
         self.figure_ = self.ax_.figure
-        order = np.argsort(self.weights)
-        share = self.weights / self.weights.max()
-        self.points_ = self.ax_.scatter(
-            self.norms[order], self.losses[order], c=share[order], s=5, cmap="Blues", vmin=-0.4
-        )
+        self.points_ = self._scatter(np.argsort(self.weights), s=5)
         if len(self.kept):
-            self.ax_.scatter(
-                self.norms[self.kept],
-                self.losses[self.kept],
-                s=45,
-                facecolors="none",
-                edgecolors="#D55E00",
-                label=f"{len(self.kept)} kept",
-            )
+            outline = {"edgecolors": "#D55E00", "linewidths": 0.8}
+            self._scatter(self.kept, s=35, label=f"{len(self.kept)} kept", **outline)
             self.ax_.legend(frameon=False)
-        bar = self.figure_.colorbar(self.points_, ax=self.ax_)
+        bar = self.figure_.colorbar(self.points_, ax=self.ax_, extend="min")
         bar.set_label("posterior weight / largest")
-        bar.ax.set_ylim(0, 1)
         self.ax_.set(xscale="log", xlabel="length of the frequency", ylabel="selection loss")
         return self
+
+    def _scatter(self, chosen, **style):
+        # Weights fall exponentially with the loss: on a linear scale all but a few are pale.
+        share = np.maximum(self.weights / self.weights.max(), LEAST_SHARE)
+        style |= {"cmap": "viridis_r", "norm": "log", "vmin": LEAST_SHARE, "vmax": 1}
+        return self.ax_.scatter(self.norms[chosen], self.losses[chosen], c=share[chosen], **style)
 
 
 class CertificateDisplay:

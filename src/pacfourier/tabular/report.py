@@ -13,7 +13,7 @@ MOST_ACROSS = 8
 CHANCE = "one half is chance for two balanced classes"
 CAPTION = (
     "Every candidate frequency: its length, which is the inverse of the width it sees, and how "
-    "badly it agrees with the classes. The marked ones were kept."
+    "badly it agrees with the classes: lower is better. The circled ones were kept."
 )
 
 
@@ -74,6 +74,7 @@ def fit_report(model):
     held_out = _matrix if len(record["classes"]) <= MOST_ACROSS else _errors
     parts = [
         section("In short", table(["what", "value"], fit_facts(model))),
+        section("Columns", table(["kind", "names"], _column_names(model.columns))),
         section("Held-out rows", *held_out(record["classes"], np.array(record["confusion"]))),
         section(
             "Certificate of the learned map",
@@ -89,6 +90,11 @@ def fit_report(model):
     made += record["versions"].items()
     parts.append(section("Made with", table(["what", "value"], made)))
     return page(f"A certified classifier of {record['target']}", *parts)
+
+
+def _column_names(columns):
+    kinds = [("numeric", columns.numbers), ("categorical", columns.categories)]
+    return [(kind, ", ".join(names)) for kind, names in kinds if names]
 
 
 def _matrix(classes, confusion):
