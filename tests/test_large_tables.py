@@ -105,6 +105,7 @@ def test_rare_classes_are_classified_and_counted(file, monkeypatch):
     [
         (lambda table: table, {"target": "status"}, "target must be one of 'pulse'"),
         (lambda table: table, {"epsilon": 2.0}, "epsilon must lie between 0 and 1"),
+        (lambda table: table, {"drop": ["state"]}, "drop must be among 'pulse'.*, got 'state'"),
         (lambda table: table.head(40), {}, "must have 50 rows or more, got 40"),
         (lambda table: table.assign(state="ill"), {}, "must have two classes or more"),
         (lambda table: table.assign(state=np.arange(600)), {}, "looks like regression"),

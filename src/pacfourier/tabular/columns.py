@@ -96,10 +96,6 @@ def table_columns(preparation, drop=()):
     -------
     columns : Columns
     """
-    unknown = [name for name in drop if name not in preparation.columns]
-    if unknown:
-        names = listed(preparation.columns)
-        raise InputError(f"drop must be among {names}, got {listed(unknown)}.")
     kinds = {name: _kind(name, preparation[name]) for name in preparation.columns}
     kinds |= dict.fromkeys(drop, "as asked")
     columns = Columns(

@@ -28,6 +28,7 @@ from pacfourier.tabular.model import (
 from pacfourier.tabular.tables import (
     MOST_CLASSES,
     check_classes,
+    check_drop,
     check_names,
     check_target,
     parquet_errors,
@@ -103,6 +104,7 @@ def fit_file(path, target, *, drop=(), n_frequencies=100, epsilon=0.05, seed=0, 
     started = time.perf_counter()
     check_epsilon(epsilon)
     file = PartedFile(path, target, seed, advance)
+    check_drop(drop, file.batches.columns)
     classes, examples = file.checked_classes()
     preparation, learning = file.chosen_rows(examples)
     columns = table_columns(preparation.drop(columns=target).sort_index(), drop)

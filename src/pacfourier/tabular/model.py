@@ -18,7 +18,7 @@ from pacfourier.errors import InputError
 from pacfourier.estimators.pbrff import PBRFF
 from pacfourier.pacbayes.bounds import holdout
 from pacfourier.tabular.columns import Columns, column_encoder, table_columns
-from pacfourier.tabular.tables import check_classes, listed, table_labels
+from pacfourier.tabular.tables import check_classes, check_drop, listed, table_labels
 
 # What remains, three rows of five, is learned from.
 PREPARATION_SHARE, HELD_OUT_SHARE = 0.15, 0.25
@@ -177,6 +177,7 @@ def fit_table(table, target, *, drop=(), n_frequencies=100, epsilon=0.05, seed=0
     parts = random_parts(len(table), seed)
     check_learning_part(Counter(labels[parts.learning]), np.unique(labels), target)
     inputs = table.drop(columns=target)
+    check_drop(drop, inputs.columns)
     columns = table_columns(inputs.iloc[np.sort(parts.preparation)], drop)
     X = columns.values(inputs)
     encoder = column_encoder(columns).fit(X.iloc[parts.preparation])

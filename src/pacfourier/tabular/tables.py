@@ -146,6 +146,13 @@ def check_target(target, names):
         raise InputError(f"target must be one of {listed(names)}, got {target!r}.")
 
 
+def check_drop(drop, names):
+    """Refuse columns to leave out that are not among those to learn from."""
+    unknown = [name for name in drop if name not in names]
+    if unknown:
+        raise InputError(f"drop must be among {listed(names)}, got {listed(unknown)}.")
+
+
 def check_classes(labels, target):
     """Refuse labels that are all the same, amounts, or names of rows."""
     classes = np.unique(labels)
