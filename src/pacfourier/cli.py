@@ -42,6 +42,9 @@ def fit(
     target: Annotated[str, typer.Option(help="The column that holds the classes.")],
     out: Annotated[Path, typer.Option(help="Where the model goes.")] = Path("model.skops"),
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out.")] = None,
+    binary: Annotated[
+        bool, typer.Option("--binary", help="The target can have two classes only.")
+    ] = False,
     n_frequencies: Annotated[int, typer.Option(min=1, max=20000)] = 100,
     epsilon: Annotated[float, typer.Option(help="Probability that a bound fails.")] = 0.05,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1)] = 0,
@@ -55,7 +58,7 @@ def fit(
         if report:
             tabular.check_output(report, ".html")
         learner = {"n_frequencies": n_frequencies, "epsilon": epsilon, "seed": seed}
-        options = {"drop": drop or (), **learner}
+        options = {"drop": drop or (), "binary": binary, **learner}
         if tabular.is_large(data):
             with rows_read(tabular.n_rows_to_read(data)) as advance:
                 model = tabular.fit_file(data, target, advance=advance, **options)

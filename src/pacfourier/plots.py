@@ -7,6 +7,8 @@ from sklearn.utils.validation import check_is_fitted
 from pacfourier.estimators.rbf_landmarks import kernel_matrix
 from pacfourier.pacbayes.bounds._result import rounded_up
 
+__all__ = ["CertificateDisplay", "LossSpectrumDisplay", "SimilarityDisplay"]
+
 # Apart in the common kinds of colour blindness.
 CLASS_COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARGIN = 0.08

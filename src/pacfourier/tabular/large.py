@@ -73,7 +73,17 @@ def n_rows_to_read(path):
     return N_PASSES * parquet.read_metadata(path).num_rows
 
 
-def fit_file(path, target, *, drop=(), n_frequencies=100, epsilon=0.05, seed=0, advance=None):
+def fit_file(
+    path,
+    target,
+    *,
+    drop=(),
+    binary=False,
+    n_frequencies=100,
+    epsilon=0.05,
+    seed=0,
+    advance=None,
+):
     """Train a certified classifier on a Parquet file, in bounded memory.
 
     The model is that of ``fit_table``, but for this: of the preparation 100,000 rows at most are
@@ -90,6 +100,8 @@ def fit_file(path, target, *, drop=(), n_frequencies=100, epsilon=0.05, seed=0, 
         Name of the column that holds the classes.
     drop : sequence of str, default=()
         Names of columns to leave out.
+    binary : bool, default=False
+        Whether the target can have two classes only, which makes the certificate tighter.
     n_frequencies : int, default=100
     epsilon : float, default=0.05
         Probability that the certificate fails, and that the bound on the error fails.
@@ -119,7 +131,7 @@ def fit_file(path, target, *, drop=(), n_frequencies=100, epsilon=0.05, seed=0, 
             chosen = file.is_in("learning", rows)
             yield encoded[chosen], table_labels(table, target)[chosen]
 
-    features = untrained_features(classes, n_frequencies, seed)
+    features = untrained_features(classes, binary, n_frequencies, seed)
     fit_batches(features, learning_batches(), classes=classes)
     mapped = features.transform(encoder.transform(columns.values(learning)))
     classifier = trained_classifier(mapped, table_labels(learning, target), seed)

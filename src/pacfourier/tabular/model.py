@@ -149,7 +149,7 @@ def random_parts(n_rows, seed):
     return Parts(*np.split(order, [n_preparation, n_rows - n_held_out]))
 
 
-def fit_table(table, target, *, drop=(), n_frequencies=100, epsilon=0.05, seed=0):
+def fit_table(table, target, *, drop=(), binary=False, n_frequencies=100, epsilon=0.05, seed=0):
     """Train a certified classifier on a table.
 
     The rows are cut into three parts. The *preparation* fits the encoder of the columns and
@@ -163,6 +163,8 @@ def fit_table(table, target, *, drop=(), n_frequencies=100, epsilon=0.05, seed=0
         Name of the column that holds the classes.
     drop : sequence of str, default=()
         Names of columns to leave out.
+    binary : bool, default=False
+        Whether the target can have two classes only, which makes the certificate tighter.
     n_frequencies : int, default=100
     epsilon : float, default=0.05
         Probability that the certificate fails, and that the bound on the error fails.
@@ -183,7 +185,7 @@ def fit_table(table, target, *, drop=(), n_frequencies=100, epsilon=0.05, seed=0
     encoder = column_encoder(columns).fit(X.iloc[parts.preparation])
     encoded = encoder.transform(X)
     learning, held_out = (encoded[part] for part in parts[1:])
-    features = untrained_features(np.unique(labels), n_frequencies, seed)
+    features = untrained_features(np.unique(labels), binary, n_frequencies, seed)
     features.fit(learning, labels[parts.learning])
     classifier = trained_classifier(features.transform(learning), labels[parts.learning], seed)
     pipeline = Pipeline([("columns", encoder), ("features", features), ("classifier", classifier)])
@@ -240,9 +242,11 @@ def check_learning_part(counts, classes, target):
         )
 
 
-def untrained_features(classes, n_frequencies, seed):
-    """Return the map of classes that are all known."""
-    kind = "binary" if len(classes) == 2 else "multiclass"
+def untrained_features(classes, binary, n_frequencies, seed):
+    """Return the map of classes; that there can be but two is for the user to say."""
+    if binary and len(classes) != 2:
+        raise InputError(f"binary must come with two classes, got {len(classes)}.")
+    kind = "binary" if binary else "multiclass"
     return PBRFF(n_frequencies, labels=kind, random_state=seed)
 
 
