@@ -7,19 +7,20 @@ frequencies learn from labels at beta = 1. Right: the decision of a linear SVM o
 import time
 from pathlib import Path
 
-import numpy as np
-
 from pacfourier.datasets.toy import TOYS
-from pacfourier.experiments.figures import toy_figure
+from pacfourier.experiments.figures import toy_figure, toy_title
+from pacfourier.experiments.summary import estimate
 from pacfourier.experiments.toy import toy_maps, toy_row
 
 N_SPLITS = 20
 
 
-def test_errors(dataset, method):
-    """Return the test errors in % over splits."""
+def test_error(dataset, method):
+    """Return the test error in % over splits."""
     rows = [toy_row(dataset, split, method) for split in range(N_SPLITS)]
-    return [100 * row["test_errors"] / row["n_test"] for row in rows]
+    return estimate(
+        {split: 100 * row["test_errors"] / row["n_test"] for split, row in enumerate(rows)}
+    )
 
 
 def main():
@@ -28,13 +29,12 @@ def main():
     folder = Path("results")
     folder.mkdir(exist_ok=True)
     for dataset in TOYS:
-        errors = {method: test_errors(dataset, method) for method in toy_maps(0)}
-        summary = ", ".join(
-            f"{method} {np.mean(values):.1f} (+- {np.std(values) / len(values) ** 0.5:.1f})"
-            for method, values in errors.items()
+        errors = {method: test_error(dataset, method) for method in toy_maps(0)}
+        for method, error in errors.items():
+            print(f"{dataset}: {toy_title(method, error)}")
+        toy_figure(dataset, errors).savefig(
+            folder / f"toy_{dataset.replace(' ', '_')}.png", dpi=110
         )
-        print(f"{dataset}: test error in %, {N_SPLITS} splits: {summary}")
-        toy_figure(dataset).savefig(folder / f"toy_{dataset.replace(' ', '_')}.png", dpi=110)
     print(f"figures saved to {folder}; {time.perf_counter() - start:.0f} s in all")
 
 

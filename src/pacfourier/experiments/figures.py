@@ -1,52 +1,62 @@
 """Figures of a reproduction: ours solid, the published curves dashed."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from sklearn.svm import LinearSVC
 
 from pacfourier.experiments.plan import seed_of
 from pacfourier.experiments.published import published_curves
-from pacfourier.experiments.summary import Curve, Summary
+from pacfourier.experiments.summary import Curve, Estimate, Summary
 from pacfourier.experiments.toy import C, toy_maps, toy_sample
 from pacfourier.plots import SimilarityDisplay, plane_grid, scatter_classes
 
 # Apart in the common kinds of colour blindness.
 COLOURS = {
-    "RFF": "#0072B2",
+    "RFF": "#777777",
     "OKRFF": "#009E73",
-    "PBRFF": "#D55E00",
-    "orthogonal RFF": "#56B4E9",
-    "OKRFF distinct": "#7A5195",
-    "PBRFF distinct": "#CC79A7",
+    "PBRFF": "#0072B2",
     "BoostedRFF": "#C00000",
-    "GibbsRFF": "#E69F00",
-    "GBRFF": "#117733",
-    "GBRFF ensemble": "#88CCAA",
-    "Nystroem uniform": "#999999",
-    "Nystroem k-means": "#333333",
+    "GBRFF": "#E69F00",
+    "Nystroem k-means": "#222222",
     "RBF-C": "#0072B2",
     "RBF-R": "#56B4E9",
     "PB-C": "#D55E00",
     "PB-R": "#E69F00",
 }
-MORE_COLOURS = ("#882255", "#44AA99", "#999933", "#AA4499")
-SVM_COLOUR = "#000000"
+# Where many methods share a panel these have colours, and all others are thin and grey.
+MARKERS = {"BoostedRFF": "o", "GBRFF": "P", "Nystroem k-means": "D", "PBRFF": "s", "OKRFF": "^"}
+OTHERS, OTHERS_COLOUR = "other methods", "#C4C4C4"
+SVM, PUBLISHED, NO_ERRORS = "RBF SVM", "published", "no errors"
+BAND = "95 % interval of one new split"
+# Legend entries that stand for all colours.
+KEYS: dict[str, Any] = {
+    PUBLISHED: Line2D([], [], color="#555555", linestyle="--", linewidth=1),
+    BAND: Patch(color="#555555", alpha=0.2, linewidth=0),
+    NO_ERRORS: Line2D([], [], color="#555555", linestyle="", marker="v", markerfacecolor="white"),
+}
 PANEL_WIDTH, PANEL_HEIGHT = 3.7, 2.8
+# Ticks of a logarithmic axis in a decade, from wide ranges to narrow ones.
+STEPS = ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 7), (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 8))
+TOY_TITLES = {
+    "RBF-R": "RBF kernel, random landmarks",
+    "PB-R": "Learned similarities, the same landmarks",
+}
 
 
 def greedy_figure(summary: Summary, part: str = "test") -> Figure:
     """Return errors against the number of frequencies, beside the published curves (Figure 3)."""
     figure, panels = _panels(summary.datasets("greedy"))
+    methods = ("RFF", "OKRFF", "PBRFF")
     for dataset, ax in panels.items():
-        for method in ("RFF", "OKRFF", "PBRFF"):
-            _draw_published(ax, "greedy", dataset, method, part)
-            curve = summary.curve("greedy", dataset, method, part)
-            _draw_curve(ax, curve, method, band=part == "test")
-        _draw_svm(ax, summary, dataset, part)
+        _draw_published(ax, "greedy", dataset, methods, part)
+        _draw_curves(ax, summary, "greedy", dataset, methods, part)
+        if part == "test":
+            _draw_bands(ax, summary, "greedy", dataset, methods)
         _finish(ax, dataset, "number of frequencies", f"{part} error, %", log_x=True)
     return _with_legend(figure, panels)
 
@@ -54,22 +64,22 @@ def greedy_figure(summary: Summary, part: str = "test") -> Figure:
 def landmarks_figure(summary: Summary) -> Figure:
     """Return test errors against the percentage of landmarks (Figure 2)."""
     figure, panels = _panels(summary.datasets("landmarks"))
+    methods = ("RBF-C", "RBF-R", "PB-C", "PB-R")
     for dataset, ax in panels.items():
-        for method in ("RBF-C", "RBF-R", "PB-C", "PB-R"):
-            _draw_published(ax, "landmarks", dataset, method, "test")
-            _draw_curve(ax, summary.curve("landmarks", dataset, method), method)
-        _draw_svm(ax, summary, dataset, "test")
+        _draw_published(ax, "landmarks", dataset, methods, "test")
+        _draw_curves(ax, summary, "landmarks", dataset, methods, "test")
+        _draw_bands(ax, summary, "landmarks", dataset, methods)
         _finish(ax, dataset, "landmarks, % of training set", "test error, %")
     return _with_legend(figure, panels)
 
 
 def methods_figure(summary: Summary, experiment: str) -> Figure:
-    """Return test errors of all methods against the number of frequencies, without bands."""
+    """Return test errors of all methods, five of them in colours, without bands."""
     figure, panels = _panels(summary.datasets(experiment))
+    found = summary.methods(experiment)
+    order = [m for m in MARKERS if m in found] + [m for m in found if m not in MARKERS]
     for dataset, ax in panels.items():
-        for method in summary.methods(experiment):
-            _draw_curve(ax, summary.curve(experiment, dataset, method), method, band=False)
-        _draw_svm(ax, summary, dataset, "test")
+        _draw_curves(ax, summary, experiment, dataset, order, "test", styled=_highlighted)
         _finish(ax, dataset, "number of frequencies", "test error, %", log_x=True)
     return _with_legend(figure, panels)
 
@@ -77,11 +87,11 @@ def methods_figure(summary: Summary, experiment: str) -> Figure:
 def certificates_figure(summary: Summary) -> Figure:
     """Return alignment losses and their certificates against the number of frequencies."""
     figure, panels = _panels(summary.datasets("greedy"))
-    styles = {"certificate": "-", "test_loss": ":"}
     for dataset, ax in panels.items():
         for method in ("RFF", "OKRFF", "PBRFF"):
-            for column, style in styles.items():
-                values = summary.means("greedy", dataset, method, column)
+            splits = summary.shared_splits("greedy", dataset, method)
+            for column, style in {"certificate": "-", "test_loss": ":"}.items():
+                values = summary.means("greedy", dataset, method, column, splits)
                 label = f"{method}, {column.replace('_', ' ')}"
                 ax.plot(
                     list(values), list(values.values()), style, color=COLOURS[method], label=label
@@ -90,22 +100,41 @@ def certificates_figure(summary: Summary) -> Figure:
     return _with_legend(figure, panels)
 
 
-def toy_figure(dataset: str, split: int = 0) -> Figure:
-    """Return the similarities around five landmarks, before and after learning (Figure 1)."""
-    X, y = toy_sample(dataset, split)
-    maps = toy_maps(seed_of(dataset, split, "landmarks"))
-    fitted = {name: model.fit(X, y) for name, model in maps.items()}
-    figure = Figure(figsize=(13, 4.8), layout="constrained")
-    axes = figure.subplots(2, 6)
-    for row, (name, model) in zip(axes, fitted.items(), strict=True):
-        for landmark, ax in enumerate(row[:-1]):
-            SimilarityDisplay.from_estimator(model, X, y, landmark=landmark, ax=ax)
-        draw_decision(row[-1], model, X, y)
-        row[0].set_ylabel(name)
-    for landmark, ax in enumerate(axes[0, :-1]):
-        ax.set_title(f"landmark {landmark + 1}", fontsize=10)
-    axes[0, -1].set_title("linear SVM", fontsize=10)
+def toy_figure(dataset: str, errors: dict[str, Estimate]) -> Figure:
+    """Return the similarities around five landmarks, before and after learning (Figure 1).
+
+    Parameters
+    ----------
+    dataset : {"two moons", "four squares"}
+        Its split 0 is drawn.
+    errors : dict from method to Estimate
+        Test errors for the titles.
+    """
+    X, y = toy_sample(dataset, 0)
+    figure = Figure(figsize=(13, 5.4), layout="constrained")
+    maps = toy_maps(seed_of(dataset, 0, "landmarks"))
+    for row, (name, model) in zip(figure.subfigures(2, 1), maps.items(), strict=True):
+        row.suptitle(toy_title(name, errors[name]), fontsize=12)
+        draw_toy_row(row, model.fit(X, y), X, y)
     return figure
+
+
+def toy_title(method: str, error: Estimate) -> str:
+    """Return what a row of the toy figure shows, and the test error of its linear SVM."""
+    samples = "one sample" if error.n_splits == 1 else f"mean of {error.n_splits} samples"
+    return f"{TOY_TITLES[method]}: test error {error.mean:.1f} % ({samples})"
+
+
+def draw_toy_row(row: Any, model: Any, X: np.ndarray, y: np.ndarray) -> None:
+    """Draw the similarity to each landmark of a fitted map, and the decision of a linear SVM."""
+    axes = row.subplots(1, len(model.landmarks_) + 1)
+    for landmark, ax in enumerate(axes[:-1]):
+        display = SimilarityDisplay.from_estimator(model, X, y, landmark=landmark, ax=ax)
+        ax.set_title(f"landmark {landmark + 1}", fontsize=10)
+    bar = row.colorbar(display.surface_, ax=list(axes[:-1]), ticks=[-1, 0, 1], pad=0.01, aspect=15)
+    bar.set_label("similarity", fontsize=9)
+    draw_decision(axes[-1], model, X, y)
+    axes[-1].set_title("linear SVM on all five", fontsize=10)
 
 
 def draw_decision(ax: Any, model: Any, X: np.ndarray, y: np.ndarray) -> None:
@@ -135,34 +164,65 @@ def _panels(datasets: Iterable[str]) -> tuple[Figure, dict[str, Any]]:
 
 def colour_of(method: str) -> str:
     """Return the colour of a method, the same in every figure."""
-    return COLOURS.get(method) or MORE_COLOURS[seed_of(method) % len(MORE_COLOURS)]
+    return COLOURS.get(method, OTHERS_COLOUR)
 
 
-def _draw_curve(ax: Any, curve: Curve, method: str, band: bool = True) -> None:
-    if not curve:
-        return
-    widths = list(curve)
-    colour = colour_of(method)
-    ax.plot(
-        widths, [e.mean for e in curve.values()], "o-", color=colour, markersize=3, label=method
-    )
-    known = {width: e for width, e in curve.items() if band and e.has_interval}
-    lows, highs = [e.low for e in known.values()], [e.high for e in known.values()]
-    ax.fill_between(list(known), lows, highs, color=colour, alpha=0.12, linewidth=0)
+def _plain(method: str) -> dict[str, Any]:
+    return {"color": colour_of(method), "marker": "o", "markersize": 3, "label": method}
 
 
-def _draw_published(ax: Any, experiment: str, dataset: str, method: str, part: str) -> None:
-    curve = published_curves().get((experiment, dataset, method, part), {})
-    # The published curves go on to 5,000 frequencies; the panels end where ours do.
-    shown = {width: error for width, error in curve.items() if width <= 600}
-    colour = colour_of(method)
-    ax.plot(list(shown), list(shown.values()), "--", color=colour, linewidth=1, alpha=0.8)
+def _highlighted(method: str) -> dict[str, Any]:
+    if method not in MARKERS:
+        return {"color": OTHERS_COLOUR, "linewidth": 0.9, "label": OTHERS, "zorder": 1.5}
+    style = {**_plain(method), "marker": MARKERS[method], "markersize": 4}
+    return {**style, "linewidth": 2.6, "zorder": 3} if method == "BoostedRFF" else style
 
 
-def _draw_svm(ax: Any, summary: Summary, dataset: str, part: str) -> None:
-    line = summary.curve("svm", dataset, "SVM", part).get(0)
+def _draw_curves(
+    ax: Any,
+    summary: Summary,
+    experiment: str,
+    dataset: str,
+    methods: Iterable[str],
+    part: str,
+    styled: Callable[[str], dict[str, Any]] = _plain,
+) -> None:
+    """Draw a curve a method, and the RBF SVM of the same splits."""
+    drawn: set[int] = set()
+    for method in methods:
+        # Points over different splits would bend a curve where nothing happens.
+        splits = summary.shared_splits(experiment, dataset, method)
+        curve = summary.curve(experiment, dataset, method, part, splits)
+        if curve:
+            ax.plot(list(curve), [each.mean for each in curve.values()], **styled(method))
+        drawn |= splits
+    line = summary.curve("svm", dataset, "SVM", part, drawn).get(0)
     if line:
-        ax.axhline(line.mean, color=SVM_COLOUR, linewidth=1, label="RBF SVM")
+        ax.axhline(line.mean, color="black", linewidth=1, linestyle=":", label=SVM)
+
+
+def _draw_bands(
+    ax: Any, summary: Summary, experiment: str, dataset: str, methods: Iterable[str]
+) -> None:
+    """Draw where one new split falls, between the widths that have more splits than one."""
+    for method in methods:
+        curve: Curve = summary.curve(experiment, dataset, method)
+        known = {width: each for width, each in curve.items() if each.has_interval}
+        if len(known) > 1:
+            lows, highs = zip(*((each.low, each.high) for each in known.values()), strict=True)
+            style = {"color": colour_of(method), "alpha": 0.12, "linewidth": 0, "label": BAND}
+            ax.fill_between(list(known), lows, highs, **style)
+
+
+def _draw_published(
+    ax: Any, experiment: str, dataset: str, methods: Iterable[str], part: str
+) -> None:
+    for method in methods:
+        curve = published_curves().get((experiment, dataset, method, part), {})
+        # The published curves go on to 5,000 frequencies; the panels end where ours do.
+        shown = {width: error for width, error in curve.items() if width <= 600}
+        style = {"color": colour_of(method), "linewidth": 1, "alpha": 0.8, "label": PUBLISHED}
+        ax.plot(list(shown), list(shown.values()), "--", **style)
 
 
 def _finish(
@@ -172,8 +232,7 @@ def _finish(
     ax.set_xlabel(x, fontsize=9)
     ax.set_ylabel(y, fontsize=9)
     if log_x:
-        ax.set_xscale("log")
-        ax.xaxis.set_major_formatter("{x:g}")
+        _set_log_widths(ax)
     if log_y:
         _set_log_errors(ax)
     ax.tick_params(labelsize=8)
@@ -181,25 +240,67 @@ def _finish(
     ax.spines[["top", "right"]].set_visible(False)
 
 
+def _set_log_widths(ax: Any) -> None:
+    """Put a tick at 1, 2 and 5 times the powers of ten between the ends of the lines."""
+    widths = np.concatenate(
+        [line.get_xdata() for line in ax.get_lines() if line.get_label() != SVM]
+    )
+    ticks = [step * 10**power for power in range(4) for step in (1, 2, 5)]
+    ax.set_xscale("log")
+    ax.minorticks_off()
+    ax.set_xticks([tick for tick in ticks if widths.min() <= tick <= widths.max()])
+    ax.xaxis.set_major_formatter("{x:g}")
+
+
 def _set_log_errors(ax: Any) -> None:
-    """Show the lines from margin to margin; a band that reaches zero is cut."""
+    """Show the lines from margin to margin; a band that reaches zero is cut, a line is not."""
     values = np.concatenate([line.get_ydata() for line in ax.get_lines()])
-    values = values[values > 0]
+    positive = values[values > 0] if np.any(values > 0) else np.ones(1)
+    margin = np.clip((positive.max() / positive.min()) ** 0.1, 1.1, 1.4)
+    low, high = positive.min() / margin, positive.max() * margin
+    ticks = {tick: f"{tick:g}" for tick in _log_ticks(low, high)}
+    if np.any(values == 0):
+        # Zero has no place on a logarithmic axis: it gets one under all others.
+        low /= 1.4
+        ticks = {low: "0", **ticks}
+        _draw_zeros(ax, low)
     ax.set_yscale("log")
-    ax.set_ylim(values.min() / 1.4, values.max() * 1.4)
-    steps = (1, 2, 5) if values.max() < 100 * values.min() else (1,)
-    ax.yaxis.set_major_locator(LogLocator(subs=steps))
-    ax.yaxis.set_major_formatter("{x:g}")
-    ax.yaxis.set_minor_locator(NullLocator())
+    ax.minorticks_off()
+    ax.set_yticks(list(ticks), list(ticks.values()))
+    ax.set_ylim(low, high)
+
+
+def _log_ticks(low: float, high: float) -> list[float]:
+    """Return three round numbers or more between two others, if the finest steps have them."""
+    for steps in STEPS:
+        ticks = [step * 10.0**power for power in range(-4, 4) for step in steps]
+        ticks = [tick for tick in ticks if low <= tick <= high]
+        if len(ticks) >= 3:
+            break
+    return ticks
+
+
+def _draw_zeros(ax: Any, floor: float) -> None:
+    """Put the zeros of all lines on the floor of the panel, with a mark of their own."""
+    for line in list(ax.get_lines()):
+        x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+        line.set_ydata(np.where(y == 0, floor, y))
+        places = x[y == 0]
+        marks = {"marker": "v", "markersize": 6, "markerfacecolor": "white", "linestyle": ""}
+        if len(places):
+            # On top of the axis, in the order of their lines.
+            marks |= {"color": line.get_color(), "clip_on": False, "zorder": 3 + line.get_zorder()}
+            ax.plot(places, np.full(len(places), floor), label=NO_ERRORS, **marks)
 
 
 def _with_legend(figure: Figure, panels: dict[str, Any]) -> Figure:
-    handles, labels = next(iter(panels.values())).get_legend_handles_labels()
-    place = {
-        "loc": "outside upper center",
-        "ncols": 4 if len(labels) <= 5 else 3,
-        "frameon": False,
-        "fontsize": 9,
-    }
-    figure.legend(handles, labels, **place)
+    handles: dict[str, Any] = {}
+    for ax in panels.values():
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    # Methods first, then what holds for all of them.
+    labels = sorted(handles, key=lambda label: (label in KEYS, label == SVM, label == OTHERS))
+    shown = [KEYS.get(label, handles[label]) for label in labels]
+    place = {"loc": "outside upper center", "ncols": 3 if len(labels) > 4 else 4}
+    figure.legend(shown, labels, frameon=False, fontsize=9, **place)
     return figure

@@ -21,6 +21,7 @@ from pacfourier.experiments.tables import (
     wide_table,
     width_table,
 )
+from pacfourier.experiments.toy import N_LANDMARKS
 
 ONE_SPLIT = (
     "Errors are test errors in %, on the paper's own split of every data set. One split gives no "
@@ -32,6 +33,7 @@ MANY_SPLITS = (
     "interval in which one more split would fall (Student); a published number is inside or "
     "outside of it. Of honest numbers one in twenty falls outside."
 )
+SAME_SPLITS = "A curve is the mean over the splits that all its points have."
 
 
 def write_report(records: Records, profile: str, folder: Path) -> Path:
@@ -62,8 +64,8 @@ def _figures(summary: Summary) -> dict[str, Figure]:
     """Return the figures of what was run, numbered as in the paper as far as it has them."""
     drawn = {}
     if summary.toys:
-        drawn["figure1_toy_two_moons"] = figures.toy_figure("two moons")
-        drawn["figure4_toy_four_squares"] = figures.toy_figure("four squares")
+        drawn["figure1_toy_two_moons"] = _toy_figure(summary, "two moons")
+        drawn["figure4_toy_four_squares"] = _toy_figure(summary, "four squares")
     if summary.methods("landmarks"):
         drawn["figure2_landmarks"] = figures.landmarks_figure(summary)
     if summary.methods("greedy"):
@@ -74,6 +76,12 @@ def _figures(summary: Summary) -> dict[str, Figure]:
     if summary.methods("small-d"):
         drawn["figure7_small_d"] = figures.methods_figure(summary, "small-d")
     return dict(sorted(drawn.items()))
+
+
+def _toy_figure(summary: Summary, dataset: str) -> Figure:
+    methods = summary.methods("toy")
+    errors = {method: summary.curve("toy", dataset, method)[N_LANDMARKS] for method in methods}
+    return figures.toy_figure(dataset, errors)
 
 
 def _tables(summary: Summary) -> dict[str, Table]:
@@ -126,8 +134,8 @@ def _landmarks_section(summary: Summary, images: dict[str, bytes]) -> str:
         _html(wide_table(cells)),
         _verdicts(cells),
         page.details("With intervals", _html(comparison_table(cells), numeric=range(2, 6))),
-        _picture(images, "figure2_landmarks", "Solid: ours. Dashed: published. -C: centroids of "
-                 "k-means, -R: random samples. Bands: one new split."),
+        _picture(images, "figure2_landmarks", "-C: centroids of k-means, -R: random samples. "
+                 f"{SAME_SPLITS}"),
     )  # fmt: skip
 
 
@@ -135,10 +143,12 @@ def _greedy_section(summary: Summary, images: dict[str, bytes]) -> str:
     points = _compared_points(summary)
     return page.section(
         "Greedy kernel learning: Figure 3",
-        _picture(images, "figure3_greedy", "Test error. Solid: ours. Dashed: published."),
+        _picture(
+            images, "figure3_greedy", f"Test error. Solid: ours. Dashed: published. {SAME_SPLITS}"
+        ),
         _verdicts(points),
         page.details("Point by point", _html(comparison_table(points), numeric=range(2, 6))),
-        _picture(images, "figure3_greedy_train", "Training error. Solid: ours. Dashed: published."),
+        _picture(images, "figure3_greedy_train", "Training error."),
     )
 
 
@@ -148,7 +158,7 @@ def _methods_section(summary: Summary, images: dict[str, bytes]) -> str:
         "Orthogonal frequencies, distinct draws, and Nystroem with as many columns as the Fourier "
         "maps have (twice the number of frequencies). Mean test error in % by number of "
         "frequencies.",
-        _picture(images, "figure5_methods", "Test error of all methods, mean over splits."),
+        _picture(images, "figure5_methods", f"Test error of all methods. {SAME_SPLITS}"),
         *_width_tables(summary, "greedy"),
     )
 
@@ -157,7 +167,7 @@ def _small_d_section(summary: Summary, images: dict[str, bytes]) -> str:
     return page.section(
         "Few frequencies",
         "Mean test error in % by number of frequencies; Nystroem has as many columns.",
-        _picture(images, "figure7_small_d", "Test error, mean over splits."),
+        _picture(images, "figure7_small_d", f"Test error. {SAME_SPLITS}"),
         *_width_tables(summary, "small-d"),
     )
 

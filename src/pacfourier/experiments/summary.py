@@ -1,6 +1,7 @@
 """Results over splits: means, and intervals for what one more split would give."""
 
 from collections import defaultdict
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from pacfourier.experiments.published import published_curves, published_table
 
 CONFIDENCE = 0.95
 Curve = dict[float, "Estimate"]
+Splits = Collection[int] | None
 
 
 class Estimate(NamedTuple):
@@ -74,21 +76,37 @@ class Summary:
         self.toys = self.datasets("toy")
         self.n_splits = 1 + max(row["split"] for row in self.rows)
 
-    def curve(self, experiment: str, dataset: str, method: str, part: str = "test") -> Curve:
-        """Return the errors of a method by width; "svm" has the width 0."""
+    def curve(
+        self,
+        experiment: str,
+        dataset: str,
+        method: str,
+        part: str = "test",
+        splits: Splits = None,
+    ) -> Curve:
+        """Return the errors of a method by width, over some splits or all; "svm" has width 0."""
         values: dict[float, dict[int, float]] = defaultdict(dict)
-        for row in self._rows_of(experiment, dataset, method):
+        for row in self._rows_of(experiment, dataset, method, splits):
             percent = 100 * row[f"{part}_errors"] / row[f"n_{part}"]
             values[row["width"]][row["split"]] = percent
         return {width: estimate(values[width]) for width in sorted(values)}
 
-    def means(self, experiment: str, dataset: str, method: str, column: str) -> dict[float, float]:
-        """Return the mean of a column over splits, by width, where it has values."""
+    def means(
+        self, experiment: str, dataset: str, method: str, column: str, splits: Splits = None
+    ) -> dict[float, float]:
+        """Return the mean of a column over some splits or all, by width, where it has values."""
         values: dict[float, list[float]] = defaultdict(list)
-        for row in self._rows_of(experiment, dataset, method):
+        for row in self._rows_of(experiment, dataset, method, splits):
             if row[column] is not None:
                 values[row["width"]].append(row[column])
         return {width: float(np.mean(values[width])) for width in sorted(values)}
+
+    def shared_splits(self, experiment: str, dataset: str, method: str) -> set[int]:
+        """Return the splits that a method has at every one of its widths."""
+        found: dict[float, set[int]] = defaultdict(set)
+        for row in self._rows_of(experiment, dataset, method):
+            found[row["width"]].add(row["split"])
+        return set.intersection(*found.values()) if found else set()
 
     def datasets(self, experiment: str) -> list[str]:
         """Return the data sets that have results in an experiment."""
@@ -99,9 +117,12 @@ class Summary:
         found = {row["method"] for row in self.rows if row["experiment"] == experiment}
         return [name for name in METHODS if name in found] + sorted(found - set(METHODS))
 
-    def _rows_of(self, experiment: str, dataset: str, method: str) -> list[dict[str, Any]]:
+    def _rows_of(
+        self, experiment: str, dataset: str, method: str, splits: Splits = None
+    ) -> list[dict[str, Any]]:
         key = (experiment, dataset, method)
-        return [r for r in self.rows if (r["experiment"], r["dataset"], r["method"]) == key]
+        rows = [r for r in self.rows if (r["experiment"], r["dataset"], r["method"]) == key]
+        return rows if splits is None else [row for row in rows if row["split"] in splits]
 
 
 class Comparison(NamedTuple):
