@@ -15,12 +15,10 @@ from pacfourier.experiments.toy import toy_maps, toy_row
 N_SPLITS = 20
 
 
-def test_error(dataset, method):
-    """Return the test error in % over splits."""
+def test_errors(dataset, method):
+    """Return the test error in % of every split."""
     rows = [toy_row(dataset, split, method) for split in range(N_SPLITS)]
-    return estimate(
-        {split: 100 * row["test_errors"] / row["n_test"] for split, row in enumerate(rows)}
-    )
+    return {split: 100 * row["test_errors"] / row["n_test"] for split, row in enumerate(rows)}
 
 
 def main():
@@ -29,7 +27,7 @@ def main():
     folder = Path("results")
     folder.mkdir(exist_ok=True)
     for dataset in TOYS:
-        errors = {method: test_error(dataset, method) for method in toy_maps(0)}
+        errors = {method: estimate(test_errors(dataset, method)) for method in toy_maps(0)}
         for method, error in errors.items():
             print(f"{dataset}: {toy_title(method, error)}")
         toy_figure(dataset, errors).savefig(

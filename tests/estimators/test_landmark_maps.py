@@ -324,7 +324,7 @@ def test_learned_landmarks_beat_the_prior_on_toys():
 
     for dataset in toy.TOYS:
         prior, learned = (toy.test_errors(dataset, method) for method in ("RBF-R", "PB-R"))
-        differences = np.subtract(prior, learned)
+        differences = np.array([prior[split] - learned[split] for split in prior])
         standard_error = differences.std(ddof=1) / np.sqrt(len(differences))
         assert differences.mean() > 2 * standard_error
 
