@@ -32,17 +32,19 @@ def butterfly(numbers):
 
 
 @njit(inline="always")
+def places(i, step):
+    """Return i, i + step, ..., i + 7 step."""
+    two, four = step + step, step + step + step + step
+    j = i + four
+    return i, i + step, i + two, i + two + step, j, j + step, j + two, j + two + step
+
+
+@njit(inline="always")
 def eight(buffer, i, step):
     """Return the numbers at i, i + step, ..., i + 7 step."""
-    i1 = i + step
-    i2 = i1 + step
-    i3 = i2 + step
-    i4 = i3 + step
-    i5 = i4 + step
-    i6 = i5 + step
-    i7 = i6 + step
+    i0, i1, i2, i3, i4, i5, i6, i7 = places(i, step)
     return (
-        buffer[i], buffer[i1], buffer[i2], buffer[i3],
+        buffer[i0], buffer[i1], buffer[i2], buffer[i3],
         buffer[i4], buffer[i5], buffer[i6], buffer[i7],
     )  # fmt: skip
 
@@ -50,14 +52,8 @@ def eight(buffer, i, step):
 @njit(inline="always")
 def put_eight(buffer, i, step, numbers):
     """Write the numbers to i, i + step, ..., i + 7 step."""
-    i1 = i + step
-    i2 = i1 + step
-    i3 = i2 + step
-    i4 = i3 + step
-    i5 = i4 + step
-    i6 = i5 + step
-    i7 = i6 + step
-    buffer[i], buffer[i1], buffer[i2], buffer[i3] = numbers[0], numbers[1], numbers[2], numbers[3]
+    i0, i1, i2, i3, i4, i5, i6, i7 = places(i, step)
+    buffer[i0], buffer[i1], buffer[i2], buffer[i3] = numbers[0], numbers[1], numbers[2], numbers[3]
     buffer[i4], buffer[i5], buffer[i6], buffer[i7] = numbers[4], numbers[5], numbers[6], numbers[7]
 
 

@@ -172,28 +172,24 @@ def chunk_sums(frequencies: Any, samples: Any, chunks: Any, tile: Any, *, is_exa
     n_frequencies, width = frequencies.high.shape
     shape = (len(chunks.starts), 4, n_frequencies)
     sums = torch.empty(shape, dtype=torch.float32, device=frequencies.high.device)
-    _wave_sums[(n_frequencies // tile.frequencies, len(chunks.starts))](
-        frequencies.high,
-        frequencies.low,
-        frequencies.scales,
-        samples.high,
-        samples.low,
-        chunks.values,
-        chunks.firsts,
-        chunks.starts,
-        chunks.counts,
-        sums,
-        n_frequencies,
-        width,
-        tile.features,
-        tile.frequencies,
-        tile.samples,
-        is_exact,
-        tile.stages,
-        num_warps=tile.warps,
-        num_stages=tile.stages,
+    grid = (n_frequencies // tile.frequencies, len(chunks.starts))
+    codes = (chunks.values, chunks.firsts, chunks.starts, chunks.counts)
+    _wave_sums[grid](
+        *frequencies, *samples[:2], *codes, sums, n_frequencies, width, **_options(tile, is_exact)
     )
     return sums
+
+
+def _options(tile: Any, is_exact: bool) -> dict[str, int]:
+    return {
+        "width_block": tile.features,
+        "frequency_block": tile.frequencies,
+        "sample_block": tile.samples,
+        "is_exact": is_exact,
+        "stages": tile.stages,
+        "num_warps": tile.warps,
+        "num_stages": tile.stages,
+    }
 
 
 @triton.jit
@@ -274,24 +270,15 @@ def tile_gradients(
     n_frequencies, width = frequencies.high.shape
     shape = (len(chunks.columns), n_frequencies, width)
     gradients = torch.empty(shape, dtype=torch.float32, device=frequencies.high.device)
-    _tile_gradients[(n_frequencies // tile.frequencies, len(chunks.columns))](
-        frequencies.high,
-        frequencies.low,
-        frequencies.scales,
-        samples.high,
-        samples.low,
-        chunks.values,
-        chunks.columns,
-        tilts,
+    grid = (n_frequencies // tile.frequencies, len(chunks.columns))
+    codes = (chunks.values, chunks.columns, tilts)
+    _tile_gradients[grid](
+        *frequencies,
+        *samples[:2],
+        *codes,
         gradients,
         n_frequencies,
         width,
-        tile.features,
-        tile.frequencies,
-        tile.samples,
-        is_exact,
-        tile.stages,
-        num_warps=tile.warps,
-        num_stages=tile.stages,
+        **_options(tile, is_exact),
     )
     return gradients
