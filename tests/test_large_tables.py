@@ -71,7 +71,7 @@ def test_a_file_gives_the_model_of_the_table(file, tmp_path):
 
 
 def test_numbers_of_rows_and_dropped_columns_are_left_out_of_files(file):
-    patients(60).assign(id=np.arange(60)).to_parquet(file)
+    patients(140).assign(id=np.arange(140)).to_parquet(file)
     model = fit_file(file, "state", drop=["ward"], n_frequencies=3)
     assert "near each other" in model.columns.left_out["id"]
     assert model.columns.left_out["ward"] == "as asked"
@@ -227,3 +227,13 @@ def test_the_index_is_no_target(most_bytes, tmp_path, monkeypatch):
 def test_a_file_that_is_none_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"must be readable Parquet, got 'none\.parquet'"):
         fit_file(tmp_path / "none.parquet", "state")
+
+
+def test_categories_are_counted_once(tmp_path, monkeypatch):
+    """Every batch of a dictionary column brings all of its texts."""
+    names = np.array([f"a long name of a category, number {number}" for number in range(5_000)])
+    column = pd.Categorical(names[np.arange(20_000) % 5_000])
+    path = tmp_path / "categories.parquet"
+    pd.DataFrame({"name": column, "x": np.arange(20_000.0)}).to_parquet(path)
+    monkeypatch.setattr(large, "LARGE_BYTES", 10**6)
+    assert not is_large(path)

@@ -199,8 +199,8 @@ def sampled(values, n_rows=75, *, in_order=False):
         sampled(np.arange(500).astype(str)),
         sampled(np.arange(1e6, 1e6 + 500)),
         sampled(np.cumsum(np.random.default_rng(1).integers(1, 4, 1000)), 150),
-        sampled(np.arange(60), 9, in_order=True),
-        sampled(-np.arange(60) * 2, 9, in_order=True),
+        sampled(np.arange(140), 21, in_order=True),
+        sampled(-np.arange(140) * 2, 21, in_order=True),
         sampled(np.arange(3_000_000), 10_000),
     ],
 )
@@ -228,6 +228,9 @@ def test_whole_numbers_that_may_be_amounts_are_read(values):
 def test_a_few_numbers_in_order_are_read():
     assert table_columns(sampled(np.arange(60), 9)).numbers == ["id", "x"]
     assert table_columns(pd.DataFrame({"id": range(4)})).numbers == ["id"]
+    # Few rows of a table that is sorted by a real column.
+    ages = pd.DataFrame({"age": [31, 38, 44, 47, 52, 58, 63]})
+    assert table_columns(ages).numbers == ["age"]
 
 
 def test_dropped_columns_are_remembered(table, tmp_path):
@@ -245,6 +248,11 @@ def test_dropped_columns_are_remembered(table, tmp_path):
 def test_what_is_dropped_must_be_a_column_besides_the_target(name, table):
     with pytest.raises(InputError, match=f"drop must be among 'pulse'.*, got '{name}'"):
         fit_table(table, "state", drop=[name])
+
+
+def test_a_name_is_no_list_of_columns_to_drop(table):
+    with pytest.raises(InputError, match="drop must be a list of names, got 'age'"):
+        fit_table(table, "state", drop="age")
 
 
 def test_values_that_are_no_numbers_are_missing_and_said_to_be():

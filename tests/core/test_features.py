@@ -126,3 +126,8 @@ def test_median_gamma_takes_a_sample_of_large_data(rng):
     X = rng.standard_normal((3 * MEDIAN_SAMPLES, 3))
     assert median_gamma(X[rows]) == pytest.approx(1 / (2 * 2.1**2), rel=0.2)
     np.testing.assert_array_equal(median_rows(5, rng), np.arange(5))
+
+
+def test_constant_sparse_data_have_no_scale():
+    X = sparse.csr_array(np.full((50_000, 4), 0.1))
+    assert scale_gamma(scale_moments(X), 4) == 1.0

@@ -158,3 +158,15 @@ def test_weights_that_single_precision_does_not_hold(weight):
 def test_extreme_divergence_balls_are_fitted(change):
     model = small(OKRFF, **change).fit(X, Y)
     assert model.posterior_.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.array(["2020-01-01", "NaT"] * 6, dtype="datetime64[D]"), "no missing labels"),
+        (np.array([[1], [2]] * 6 + [None], dtype=object)[:12], "must hold numbers or text, got"),
+    ],
+)
+def test_labels_that_are_no_labels(y, message):
+    with pytest.raises(ValueError, match=message):
+        small().fit(X, y)

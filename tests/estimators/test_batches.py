@@ -144,7 +144,8 @@ def test_batches_with_a_list_of_labels_are_batches():
         ([(X,)], r"batches must hold \(X, y\) or \(X, y, sample_weight\), got 1 items"),
         ([(X, Y, WEIGHTS, WEIGHTS)], r"batches must hold \(X, y\) .* got 4"),
         ([X, Y], r"batches must hold \(X, y\) .* got ndarray"),
-        ([(X, Y), (X, None)], "batches must hold y, got None"),
+        ([(X, Y), (X, None)], "batches must hold the labels y, got None"),
+        ([(X, Y), (X, 1)], "batches must hold the labels y, got 1"),
     ],
 )
 def test_what_cannot_be_batches_is_refused(batches, error):

@@ -173,8 +173,9 @@ def test_a_weight_counts_copies(kind, rng):
 
 
 def test_integers_that_look_like_numbers_are_warned_of(rng):
-    with pytest.warns(UserWarning, match="labels='continuous'"):
+    with pytest.warns(UserWarning, match="labels='continuous'") as caught:
         BoostedRFF(2, n_steps=1).fit(rng.standard_normal((30, 2)), np.arange(30))
+    assert caught[0].filename == __file__
 
 
 def test_verbose_writes_a_line_a_round(rng, capsys):

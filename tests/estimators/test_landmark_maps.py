@@ -240,6 +240,8 @@ def test_a_sample_with_another_label_is_no_sample(sample):
     )
     assert model.is_sample_.tolist() == [True, False]
     assert statuses(model.certificate())["landmarks"] == "violated"
+    all_wrong = PBLandmarks((X[:2], (y[:2] + 1) % 3), gamma=0.3, random_state=0).fit(X, y)
+    assert statuses(all_wrong.certificate())["landmarks"] == "violated"
     chosen = PBLandmarks((X[:2], y[:2]), gamma=0.3, random_state=0).fit(X, y)
     assert statuses(chosen.certificate())["landmarks"] == "declared"
 

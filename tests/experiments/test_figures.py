@@ -79,6 +79,13 @@ def test_zeros_stand_on_the_floor_of_the_panel():
     assert "no errors" in entries(figure)
 
 
+def test_an_svm_without_errors_stands_on_the_floor_and_has_no_marks():
+    errors = {("small-d", "breast", "RFF", width): [2] for width in (10, 100)} | {SVM: [0]}
+    ax = methods_figure(summary_of(errors), "small-d").axes[0]
+    assert "no errors" not in [line.get_label() for line in ax.get_lines()]
+    assert ax.get_xlim()[0] > 1
+
+
 def test_panels_without_any_error_are_drawn():
     figure = methods_figure(summary_of({("small-d", "breast", "RFF", 5): [0]}), "small-d")
     assert figure.axes[0].get_yticklabels()[0].get_text() == "0"

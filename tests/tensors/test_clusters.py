@@ -94,3 +94,15 @@ def test_landmarks_of_tensors(kind, landmarks, device):
     features = model.transform(tensor)
     assert features.device.type == device
     assert features.shape == (200, 6)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e4])
+def test_medoids_of_samples_far_from_zero(offset, device, rng):
+    """Single precision: distances of the samples as they are would be rounding."""
+    X = (rng.standard_normal((500, 5)) + offset).astype(np.float32)
+    points = X[:20] + np.float32(0.01)
+    found = clusters.tensor_nearest(
+        torch.as_tensor(points, device=device), torch.as_tensor(X, device=device)
+    )
+    squares = np.square(points[:, np.newaxis].astype(float) - X).sum(axis=2)
+    np.testing.assert_array_equal(found, squares.argmin(axis=1))

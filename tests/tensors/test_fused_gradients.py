@@ -70,6 +70,17 @@ def test_gradients_do_not_depend_on_slabs(plain_kernels, monkeypatch, rng):
     assert_as_for_arrays("cpu", *random_problem(rng, 101, 5, 9, "classes"), kind="classes")
 
 
+def test_no_launch_is_larger_than_cuda_takes(plain_kernels, monkeypatch, rng):
+    del plain_kernels
+    X, y, _ = random_problem(rng, 101, 5, 1, "classes")
+    monkeypatch.setattr(gradients, "LARGEST_GRID", 7)
+    samples = gradients.sorted_samples(torch.as_tensor(X), target_of(y).encode(y))
+    left = gradients.Halves(torch.zeros((4, 16)), torch.zeros((4, 16)), torch.zeros(4))
+    slabs = list(gradients.tile_slabs(samples, left))
+    assert max(slab.stop - slab.start for slab in slabs) == 7
+    assert slabs[-1].stop == len(samples.chunks.starts)
+
+
 @needs_cuda
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n_features", [1, 16, 17, 64, 108, 300, 784])

@@ -1,5 +1,6 @@
 """Rules of thumb for the bandwidth of a kernel."""
 
+from collections.abc import Callable
 from functools import reduce, singledispatch
 
 import numpy as np
@@ -17,12 +18,13 @@ MEDIAN_SAMPLES = 1000
 def scale_moments(X: Samples, sample_weight: FloatArray | None = None) -> FloatArray:
     """Return the weight of all values, their mean and their weighted squared deviations from it."""
     weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
-    if sparse.issparse(X):
-        return _sparse_moments(X.astype(np.float64), weights)
+    block_moments: Callable[..., FloatArray] = (
+        _sparse_moments if sparse.issparse(X) else _dense_moments
+    )
     # Blocks of rows: deviations in double precision need not be held for all.
     starts = range(0, X.shape[0], ROW_BLOCK)
     blocks = (slice(start, start + ROW_BLOCK) for start in starts)
-    return reduce(merged_moments, (_dense_moments(X[rows], weights[rows]) for rows in blocks))
+    return reduce(merged_moments, (block_moments(X[rows], weights[rows]) for rows in blocks))
 
 
 def _dense_moments(X: FloatArray, weights: FloatArray) -> FloatArray:
@@ -33,12 +35,12 @@ def _dense_moments(X: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def _sparse_moments(X: sparse.csr_array | sparse.csr_matrix, weights: FloatArray) -> FloatArray:
-    counts = np.diff(X.indptr)
+    counts, values = np.diff(X.indptr), X.data.astype(np.float64)
     stored = np.repeat(weights, counts)
     weight = weights.sum() * X.shape[1]
-    mean = stored @ X.data / weight
+    mean = stored @ values / weight
     zeros = weights @ (X.shape[1] - counts)
-    return np.array([weight, mean, stored @ np.square(X.data - mean) + zeros * mean**2])
+    return np.array([weight, mean, stored @ np.square(values - mean) + zeros * mean**2])
 
 
 def merged_moments(first: FloatArray, second: FloatArray) -> FloatArray:

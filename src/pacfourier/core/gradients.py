@@ -76,7 +76,7 @@ class AlignmentObjective:
         tasks = [
             (dtype, members[block])
             for dtype, members in precision_groups(sizes, self.precision)
-            for block in frequency_blocks(samples[dtype], len(members))
+            for block in kept_blocks(samples[dtype], len(members))
         ]
 
         def fill(task: tuple[type[np.floating[Any]], NDArray[np.intp]]) -> None:
@@ -134,7 +134,7 @@ def prepared(
 
 
 @singledispatch
-def frequency_blocks(X: Samples, n_frequencies: int) -> Iterator[slice]:
+def kept_blocks(X: Samples, n_frequencies: int) -> Iterator[slice]:
     """Cut frequencies into blocks whose phases are kept for all samples."""
     yield from gradient_blocks(n_frequencies, X.shape[0] * X.shape[1])
 
@@ -224,7 +224,7 @@ def alignment_gradients(
         [
             (dtype, members[block])
             for dtype, members in groups
-            for block in frequency_blocks(X, len(members))
+            for block in kept_blocks(X, len(members))
         ],
     )
     return gradients

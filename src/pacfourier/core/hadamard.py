@@ -58,14 +58,20 @@ def put_eight(buffer, i, step, numbers):
 
 
 @njit(inline="always")
+def times(signs, numbers):
+    """Return eight numbers times eight signs."""
+    s0, s1, s2, s3, s4, s5, s6, s7 = signs
+    x0, x1, x2, x3, x4, x5, x6, x7 = numbers
+    return s0 * x0, s1 * x1, s2 * x2, s3 * x3, s4 * x4, s5 * x5, s6 * x6, s7 * x7
+
+
+@njit(inline="always")
 def signed_pass(source, signs, target):
     """Multiply with signs and do the first three stages; target may be source."""
     for k in range(unsigned(0), unsigned(len(signs)), unsigned(8)):
-        s0, s1, s2, s3, s4, s5, s6, s7 = eight(signs, k, unsigned(1))
+        eight_signs = eight(signs, k, unsigned(1))
         for i in range(k * LANES, k * LANES + LANES):
-            x0, x1, x2, x3, x4, x5, x6, x7 = eight(source, i, LANES)
-            signed = s0 * x0, s1 * x1, s2 * x2, s3 * x3, s4 * x4, s5 * x5, s6 * x6, s7 * x7
-            put_eight(target, i, LANES, butterfly(signed))
+            put_eight(target, i, LANES, butterfly(times(eight_signs, eight(source, i, LANES))))
 
 
 @njit(inline="always")
@@ -124,10 +130,9 @@ def pass_across(buffer, signs):
     height = unsigned(len(signs) // 8)
     step = height * LANES
     for k in range(height):
-        s0, s1, s2, s3, s4, s5, s6, s7 = eight(signs, k, height)
+        eight_signs = eight(signs, k, height)
         for i in range(k * LANES, k * LANES + LANES):
-            x0, x1, x2, x3, x4, x5, x6, x7 = butterfly(eight(buffer, i, step))
-            signed = s0 * x0, s1 * x1, s2 * x2, s3 * x3, s4 * x4, s5 * x5, s6 * x6, s7 * x7
+            signed = times(eight_signs, butterfly(eight(buffer, i, step)))
             put_eight(buffer, i, step, butterfly(signed))
 
 
@@ -226,7 +231,7 @@ def add_structured_sums(sides, signs, turns, starts, codes, values, waves, harmo
         all_but_last(sides[g].ravel(), signs, buffer)
         first = starts[g]
         code, weights = codes[first], values[first]
-        for k in range(height):
+        for k in range(min(height, len(turns))):
             start, step = unsigned(k) * LANES, unsigned(height) * LANES
             for i in range(LANES):
                 put_eight(phases, i, LANES, butterfly(eight(buffer, start + i, step)))

@@ -20,12 +20,12 @@ class SparseTransformer(TransformerMixin, BaseEstimator):
     """A transformer of dense and CSR samples, and of tensors, that keeps float32."""
 
     def _validate(self, X, y="no_validation", *, reset, **checks):
-        check_no_missing(y)
         if is_lazy(X):
             raise ValueError(
                 f"X must be in memory for this method of {type(self).__name__}, "
                 f"got {type(X).__module__}.{type(X).__name__}."
             )
+        check_no_missing(y)
         if is_tensor(X):
             from pacfourier.tensors import validated_samples
 

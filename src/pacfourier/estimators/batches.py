@@ -179,6 +179,6 @@ def _checked_batch(batch):
         kind = f"{len(batch)} items" if isinstance(batch, tuple | list) else type(batch).__name__
         raise ValueError(f"batches must hold (X, y) or (X, y, sample_weight), got {kind}.")
     X, y, weights = (*batch, None)[:3]
-    if y is None:
-        raise ValueError("batches must hold y, got None.")
+    if not hasattr(y, "__len__") and not hasattr(y, "shape"):
+        raise ValueError(f"batches must hold the labels y, got {y!r}.")
     return X, y, weights

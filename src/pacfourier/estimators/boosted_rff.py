@@ -143,7 +143,7 @@ class BoostedRFF(FourierMap):
         X, y, copies = positive_weights(X, dense_labels(y), sample_weight)
         copies = np.ones(len(y)) if copies is None else copies
         target = target_of(y, self.labels)
-        warn_of_many_classes(target, X.shape[0], self.labels)
+        warn_of_many_classes(target, X.shape[0], self.labels, stacklevel=3)
         show_classes(trial, target)
         n_steps = self._steps(copies.sum())
         scaled, scales = scaled_columns(X, copies, self._dtype(X.shape, n_steps))

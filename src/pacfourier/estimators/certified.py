@@ -233,7 +233,7 @@ def _landmark_assumption(model):
         return Assumption("landmarks", "declared", reason)
     if are_samples:
         return Assumption("landmarks", "holds", "samples, chosen by a rule that is paid for.")
-    if model.landmark_source_ == "given" and not model.is_sample_.any():
+    if model.landmark_source_ == "given" and not model.standing_.any():
         return Assumption("landmarks", "declared", "the points do not come from this sample.")
     reason = "points were made from the sample: use landmarks='medoids' or 'random'."
     return Assumption("landmarks", "violated", reason)

@@ -189,7 +189,7 @@ class GibbsRFF(FourierMap):
         show_classes(self, self.target_)
         seed = drawn_seed(self.random_state)
         self.prior_source_ = prior_source(self)
-        target = self._gibbs_target(sample, seed)
+        target = self._gibbs_target(sample, shown.n_samples, seed)
         run = self._sample(target, sample.n_features, seed)
         self.inverse_temperature_ = target.inverse_temperature
         self.log_evidence_ = run.log_evidence
@@ -300,9 +300,9 @@ class GibbsRFF(FourierMap):
             self.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
         self.frequencies_ = self.pool_[self.kept_]
 
-    def _gibbs_target(self, sample, seed):
+    def _gibbs_target(self, sample, n_samples, seed):
         spectrum = prior_spectrum(sample, self.spectrum, self.gamma, np.random.default_rng(seed))
-        precision, n_samples = self.precision, sample.n_samples
+        precision = self.precision
         if precision == "auto":
             work = n_samples * sample.n_features * self._n_climbing()
             precision = "double" if self.n_steps * work <= SMALL_WORK else "single"

@@ -22,13 +22,22 @@ def dense_labels(y):
 
 
 def check_no_missing(y):
-    """Raise ValueError on missing labels among objects; scikit-learn sees those among numbers."""
+    """Raise ValueError on missing objects or times; scikit-learn sees missing numbers."""
     labels = np.asarray(host(y))
     # None, and a sparse matrix, are arrays without an axis.
-    are_objects = labels.ndim > 0 and labels.dtype.kind == "O"
-    missing = [each for each in set(labels.flat) if _is_missing(each)] if are_objects else []
+    if labels.ndim == 0 or labels.dtype.kind not in "OmM":
+        return
+    missing = [each for each in _distinct(labels) if _is_missing(each)]
     if missing:
         raise ValueError(f"y must have no missing labels, got {missing[0]!r}.")
+
+
+def _distinct(labels):
+    try:
+        return set(labels.flat)
+    except TypeError:
+        kinds = sorted({type(each).__name__ for each in labels.flat})
+        raise ValueError(f"y must hold numbers or text, got {', '.join(kinds)}.") from None
 
 
 def _is_missing(label):
@@ -88,7 +97,7 @@ def show_classes(estimator, target):
         del estimator.classes_
 
 
-def warn_of_many_classes(target, n_samples, labels):
+def warn_of_many_classes(target, n_samples, labels, *, stacklevel=4):
     """Warn where integers that nobody declared, read as classes, look like numbers."""
     is_declared = labels != "auto" or not isinstance(target, ClassTarget)
     if is_declared or target.classes.dtype.kind not in "fiu":
@@ -99,5 +108,5 @@ def warn_of_many_classes(target, n_samples, labels):
             f"y has {n_classes} distinct integers in {n_samples} samples, read as "
             "classes: pass labels='continuous' if they are numbers, else labels='multiclass'.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )

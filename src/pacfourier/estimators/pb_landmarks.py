@@ -25,21 +25,23 @@ from pacfourier.pacbayes.certificate import Assumption
 from pacfourier.pacbayes.posteriors import gibbs_posterior
 
 FREQUENCIES = ("per_landmark", "shared")
+# A landmark is no row of the data, one of them under another label, or one of them.
+ABSENT, POINT, SAMPLE = range(3)
 
 
 class LearnedOfLandmarks(NamedTuple):
-    """What is learned of data: their sums, their past, and which landmarks are among them."""
+    """What is learned of data: their sums, their past, and how landmarks stand among them."""
 
     sums: AlignmentSums
     summary: SampleSummary
-    is_sample: np.ndarray
+    standing: np.ndarray
 
     def merge(self, other):
         """Return what is learned of both."""
         return LearnedOfLandmarks(
             self.sums.merge(other.sums),
             self.summary.merge(other.summary),
-            self.is_sample | other.is_sample,
+            np.maximum(self.standing, other.standing),
         )
 
 
@@ -50,17 +52,18 @@ def learned_of_landmarks(block, target, pool, fingerprints, labels):
     return LearnedOfLandmarks(
         alignment_sums(block.X, block.y, target, pool, precision=precision),
         sample_summary(block.X),
-        are_samples(fingerprints, labels, block),
+        landmark_standing(fingerprints, labels, block),
     )
 
 
-def are_samples(fingerprints, labels, block):
-    """Return which landmarks are in a block: the point and its label."""
-    found, rows = np.zeros(len(labels), dtype=bool), row_fingerprints(block.X)
-    for label in np.unique(labels):
-        own = labels == label
-        found[own] = np.isin(fingerprints[own], rows[block.y == label])
-    return found
+def landmark_standing(fingerprints, labels, block):
+    """Return how landmarks stand in a block: ABSENT, a POINT of it or, with its label, a SAMPLE."""
+    rows = row_fingerprints(block.X)
+    present = np.flatnonzero(np.isin(rows, fingerprints))
+    samples = set(zip(rows[present].tolist(), block.y[present].tolist(), strict=True))
+    points = {point for point, _ in samples}
+    pairs = zip(fingerprints.tolist(), labels.tolist(), strict=True)
+    return np.array([int(pair[0] in points) + int(pair in samples) for pair in pairs])
 
 
 def source_of_part(source):
@@ -296,7 +299,7 @@ class PBLandmarks(LandmarkMap):
         """
         check_is_fitted(self)
         n_landmarks = self.landmarks_.shape[0]
-        is_blind = self.landmark_source_ == "random" or not self.is_sample_.any()
+        is_blind = self.landmark_source_ == "random" or (self.standing_ == ABSENT).all()
         # How many landmarks the choice could have fallen on.
         universe = n_landmarks if is_blind else self.sums_.n_samples
         options = {"waves": self._waves(), "epsilon": epsilon, "bound": bound}
@@ -377,10 +380,11 @@ class PBLandmarks(LandmarkMap):
         )
 
     def _learned(self):
-        return LearnedOfLandmarks(self.sums_, self.summary_, self.is_sample_)
+        return LearnedOfLandmarks(self.sums_, self.summary_, self.standing_)
 
     def _accept(self, learned):
-        self.sums_, self.summary_, self.is_sample_ = learned
+        self.sums_, self.summary_, self.standing_ = learned
+        self.is_sample_ = self.standing_ == SAMPLE
         return self._weigh()
 
     def _check_parameters(self):

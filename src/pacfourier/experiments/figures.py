@@ -285,7 +285,8 @@ def _draw_zeros(ax: Any, floor: float) -> None:
     for line in list(ax.get_lines()):
         x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
         line.set_ydata(np.where(y == 0, floor, y))
-        places = x[y == 0]
+        # The line of the SVM goes from margin to margin, and has no places.
+        places = x[(y == 0) & (line.get_label() != SVM)]
         marks = {"marker": "v", "markersize": 6, "markerfacecolor": "white", "linestyle": ""}
         if len(places):
             # On top of the axis, in the order of their lines.

@@ -24,9 +24,9 @@ CONSTANT = "it has a single value in the rows of the preparation"
 # Texts that are tried as dates: each takes long.
 MOST_TRIED = 100
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
-# Different whole numbers name the rows if so many would rarely differ by chance, or if five or more
-# are in order and near each other: the preparation is one row in seven, which leaves gaps.
-RARE_CHANCE, FEWEST_IN_ORDER, WIDEST_GAP = 0.05, 5, 20
+# Different whole numbers name the rows if so many would rarely differ by chance, or if twenty or
+# more are in order and near each other: the preparation is one row in seven, which leaves gaps.
+RARE_CHANCE, FEWEST_IN_ORDER, WIDEST_GAP = 0.05, 20, 20
 
 
 @dataclass(frozen=True)
@@ -142,12 +142,12 @@ def _flaw_of_numbers(values):
     n_rows, n_distinct = len(values), len(np.unique(values))
     if n_distinct == 1:
         return CONSTANT
-    if n_rows < FEWEST_IN_ORDER or n_distinct < n_rows or (values % 1).any():
+    if n_distinct < n_rows or (values % 1).any():
         return ""
     span = np.ptp(values) + 1
     # The chance is largest where all numbers are as likely: that of any other law is smaller.
     chance = np.exp(np.log1p(-np.arange(n_rows) / span).sum())
-    is_in_order = len(np.unique(np.diff(values) > 0)) == 1
+    is_in_order = n_rows >= FEWEST_IN_ORDER and len(np.unique(np.diff(values) > 0)) == 1
     if chance < RARE_CHANCE or (is_in_order and span < WIDEST_GAP * n_rows):
         return f"{n_rows:,} different whole numbers so near each other look like numbers of rows"
     return ""
@@ -165,7 +165,7 @@ def numbers(column):
 
 def _without_commas(text):
     """Return text without commas, if they set the thousands of a number apart."""
-    return text.replace(",", "") if "," in text and THOUSANDS.fullmatch(text) else text
+    return text.replace(",", "") if "," in text and THOUSANDS.fullmatch(text.strip()) else text
 
 
 def texts(column):

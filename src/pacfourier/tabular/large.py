@@ -17,6 +17,7 @@ from pacfourier.tabular.model import (
     FEWEST_ROWS,
     N_FOLDS,
     Parts,
+    check_binary,
     check_epsilon,
     check_learning_part,
     confusion,
@@ -63,9 +64,16 @@ def _bytes_in_memory(file):
     for group in range(0, file.num_row_groups, max(1, file.num_row_groups // SAMPLED_GROUPS)):
         # None of a group without rows.
         for batch in islice(file.iter_batches(SAMPLED_ROWS, row_groups=[group]), 1):
-            n_bytes += batch.to_pandas().memory_usage(deep=True).sum()
+            n_bytes += sum(_column_bytes(column) for _, column in batch.to_pandas().items())
             n_rows += batch.num_rows
     return file.metadata.num_rows * n_bytes / max(1, n_rows)
+
+
+def _column_bytes(column):
+    # Categories are held once, however many rows there are.
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.codes.nbytes
+    return column.memory_usage(index=False, deep=True)
 
 
 def n_rows_to_read(path):
@@ -118,6 +126,7 @@ def fit_file(
     file = PartedFile(path, target, seed, advance)
     check_drop(drop, file.batches.columns)
     classes, examples = file.checked_classes()
+    check_binary(binary, classes)
     preparation, learning = file.chosen_rows(examples)
     columns = table_columns(preparation.drop(columns=target).sort_index(), drop)
     encoder = column_encoder(columns).fit(columns.values(preparation))
@@ -131,7 +140,7 @@ def fit_file(
             chosen = file.is_in("learning", rows)
             yield encoded[chosen], table_labels(table, target)[chosen]
 
-    features = untrained_features(classes, binary, n_frequencies, seed)
+    features = untrained_features(binary, n_frequencies, seed)
     fit_batches(features, learning_batches(), classes=classes)
     mapped = features.transform(encoder.transform(columns.values(learning)))
     classifier = trained_classifier(mapped, table_labels(learning, target), seed)

@@ -176,6 +176,7 @@ def fit_table(table, target, *, drop=(), binary=False, n_frequencies=100, epsilo
     """
     started = time.perf_counter()
     labels = _checked_labels(table, target, epsilon)
+    check_binary(binary, np.unique(labels))
     parts = random_parts(len(table), seed)
     check_learning_part(Counter(labels[parts.learning]), np.unique(labels), target)
     inputs = table.drop(columns=target)
@@ -185,7 +186,7 @@ def fit_table(table, target, *, drop=(), binary=False, n_frequencies=100, epsilo
     encoder = column_encoder(columns).fit(X.iloc[parts.preparation])
     encoded = encoder.transform(X)
     learning, held_out = (encoded[part] for part in parts[1:])
-    features = untrained_features(np.unique(labels), binary, n_frequencies, seed)
+    features = untrained_features(binary, n_frequencies, seed)
     features.fit(learning, labels[parts.learning])
     classifier = trained_classifier(features.transform(learning), labels[parts.learning], seed)
     pipeline = Pipeline([("columns", encoder), ("features", features), ("classifier", classifier)])
@@ -242,10 +243,14 @@ def check_learning_part(counts, classes, target):
         )
 
 
-def untrained_features(classes, binary, n_frequencies, seed):
-    """Return the map of classes; that there can be but two is for the user to say."""
+def check_binary(binary, classes):
+    """Refuse a declaration of two classes that the table contradicts."""
     if binary and len(classes) != 2:
         raise InputError(f"binary must come with two classes, got {len(classes)}.")
+
+
+def untrained_features(binary, n_frequencies, seed):
+    """Return the map; that there can be but two classes is for the user to say."""
     kind = "binary" if binary else "multiclass"
     return PBRFF(n_frequencies, labels=kind, random_state=seed)
 

@@ -148,6 +148,8 @@ def check_target(target, names):
 
 def check_drop(drop, names):
     """Refuse columns to leave out that are not among those to learn from."""
+    if isinstance(drop, str):
+        raise InputError(f"drop must be a list of names, got {drop!r}.")
     unknown = [name for name in drop if name not in names]
     if unknown:
         raise InputError(f"drop must be among {listed(names)}, got {listed(unknown)}.")

@@ -61,11 +61,12 @@ def cluster_means(X: torch.Tensor, owners: torch.Tensor, centroids: torch.Tensor
 
 
 def nearest(X: torch.Tensor, points: torch.Tensor) -> torch.Tensor:
-    """Return the index of the point that is nearest to each row of X."""
+    """Return the index of the point that is nearest to each row of X, both near zero."""
     blocks = row_blocks(len(X), len(points))
     return torch.cat([torch.cdist(X[rows], points).argmin(dim=1) for rows in blocks])
 
 
 def tensor_nearest(X: torch.Tensor, points: torch.Tensor) -> IntArray:
     """Return the index of the point that is nearest to each row of X, for NumPy."""
-    return host(nearest(X, points))
+    centre = points.mean(dim=0)
+    return host(nearest(X - centre, points - centre))

@@ -11,7 +11,7 @@ from scipy import sparse
 from pacfourier.core.arrays import FloatArray, host
 from pacfourier.core.gradients import (
     AlignmentObjective,
-    frequency_blocks,
+    kept_blocks,
     losses_and_gradients,
     prepared,
 )
@@ -36,6 +36,9 @@ from pacfourier.tensors.sums import (
     product_precision,
     row_blocks,
 )
+
+# What CUDA takes as the second number of programs of a launch.
+LARGEST_GRID = 65535
 
 
 class SortedSamples(NamedTuple):
@@ -79,8 +82,10 @@ def sorted_samples(X: torch.Tensor, weighted: sparse.csr_array) -> SortedSamples
     units = powers_of_two(magnitudes(X))
     width = -(-X.shape[1] // tile.features) * tile.features
     columns = torch.arange(weighted.shape[1], device=X.device)
+    slabs = chunks.rows.split(LARGEST_SLAB // width)
+    parts = [halves(X[rows] / units, width) for rows in slabs]
     return SortedSamples(
-        halves(X[chunks.rows] / units, width),
+        Halves(*(torch.cat(halves_of_all) for halves_of_all in zip(*parts, strict=True))),
         units,
         chunks,
         (columns[:, None] == chunks.columns).double(),
@@ -89,15 +94,15 @@ def sorted_samples(X: torch.Tensor, weighted: sparse.csr_array) -> SortedSamples
     )
 
 
-@frequency_blocks.register(torch.Tensor)
-def tensor_frequency_blocks(X: torch.Tensor, n_frequencies: int) -> Iterator[slice]:
+@kept_blocks.register(torch.Tensor)
+def tensor_kept_blocks(X: torch.Tensor, n_frequencies: int) -> Iterator[slice]:
     """Cut frequencies into blocks whose phases are of bounded size."""
     size = max(1, LARGEST_BLOCK // len(X))
     for start in range(0, n_frequencies, size):
         yield slice(start, min(start + size, n_frequencies))
 
 
-@frequency_blocks.register(SortedSamples)
+@kept_blocks.register(SortedSamples)
 def whole_block(X: SortedSamples, n_frequencies: int) -> Iterator[slice]:
     """Take all frequencies at once: no phase is kept."""
     del X
@@ -151,8 +156,8 @@ def fused_gradients(X: SortedSamples, left: Halves, tilts: torch.Tensor) -> torc
 
 
 def tile_slabs(X: SortedSamples, left: Halves) -> Iterator[slice]:
-    """Cut the tiles into slabs whose gradients are of bounded size."""
-    size = max(1, LARGEST_SLAB // left.high.numel())
+    """Cut the tiles into slabs whose gradients are of bounded size, and launches too."""
+    size = max(1, min(LARGEST_GRID, LARGEST_SLAB // left.high.numel()))
     for start in range(0, len(X.chunks.starts), size):
         yield slice(start, min(start + size, len(X.chunks.starts)))
 
