@@ -68,11 +68,11 @@ def test_fit_prints_the_two_bounds_and_writes_model_and_report(folder):
 def test_fit_leaves_out_numbers_of_rows_and_what_is_dropped(tmp_path):
     """Sorted by the target, the number of a row tells its class."""
     data, model = tmp_path / "data.csv", tmp_path / "model.skops"
-    flowers(120).sort_values("kind").reset_index(drop=True).rename_axis("id").to_csv(data)
+    flowers(160).sort_values("kind").reset_index(drop=True).rename_axis("id").to_csv(data)
     arguments = ("--target", "kind", "--drop", "colour", "--drop", "label [bold]", "--out", model)
     result = invoke("fit", data, *arguments, *FEW)
     assert result.exit_code == 0
-    assert "Note: column 'id' is left out: 18 different whole numbers" in result.stderr
+    assert "Note: column 'id' is left out: 24 different whole numbers" in result.stderr
     assert "Note: column 'colour' is left out: as asked." in result.stderr
     assert "columns 1 numeric, 0 categorical" in squeezed(result.stdout)
     assert invoke("certify", model, data).exit_code == 2
