@@ -20,7 +20,7 @@ h2 { font-size: 1.25rem; margin: 2.5rem 0 0.75rem; }
 table { border-collapse: collapse; min-width: 100%; overflow-wrap: normal; }
 th, td { padding: 0.4rem 0.75rem; text-align: left; vertical-align: top;
   border-bottom: 1px solid var(--line); min-width: 5rem; }
-td:first-child { min-width: 11rem; }
+td:first-child:nth-last-child(2) { min-width: 11rem; }
 th { background: var(--band); font-weight: 600; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 td.number { white-space: nowrap; }
