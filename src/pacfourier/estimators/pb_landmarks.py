@@ -3,20 +3,24 @@
 import copy
 from functools import partial
 from numbers import Integral
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.core.alignment import AlignmentSums, alignment_sums
 from pacfourier.core.arrays import matching
 from pacfourier.core.features import fourier_features
 from pacfourier.core.frequencies import FrequencyPool
 from pacfourier.core.landmarks import landmark_phases, landmark_similarities, landmark_waves
-from pacfourier.core.summary import SampleSummary, row_fingerprints, sample_summary
+from pacfourier.core.summary import row_fingerprints
 from pacfourier.estimators.certified import landmark_certificate
 from pacfourier.estimators.labels import check_same_classes
-from pacfourier.estimators.learned import working_precision
+from pacfourier.estimators.learned_landmarks import (
+    ABSENT,
+    SAMPLE,
+    LearnedOfLandmarks,
+    learned_of_landmarks,
+    source_of_part,
+)
 from pacfourier.estimators.parameters import check_count, check_option, check_positive
 from pacfourier.estimators.priors import prior_source, prior_spectrum
 from pacfourier.estimators.rbf_landmarks import LandmarkMap
@@ -25,50 +29,6 @@ from pacfourier.pacbayes.certificate import Assumption
 from pacfourier.pacbayes.posteriors import gibbs_posterior
 
 FREQUENCIES = ("per_landmark", "shared")
-# A landmark is no row of the data, one of them under another label, or one of them.
-ABSENT, POINT, SAMPLE = range(3)
-
-
-class LearnedOfLandmarks(NamedTuple):
-    """What is learned of data: their sums, their past, and how landmarks stand among them."""
-
-    sums: AlignmentSums
-    summary: SampleSummary
-    standing: np.ndarray
-
-    def merge(self, other):
-        """Return what is learned of both."""
-        return LearnedOfLandmarks(
-            self.sums.merge(other.sums),
-            self.summary.merge(other.summary),
-            np.maximum(self.standing, other.standing),
-        )
-
-
-def learned_of_landmarks(block, target, pool, fingerprints, labels):
-    """Return what a block of samples teaches of landmarks, known by fingerprint and label."""
-    target.observe(block.y)
-    precision = working_precision(block.X.shape[0], pool)
-    return LearnedOfLandmarks(
-        alignment_sums(block.X, block.y, target, pool, precision=precision),
-        sample_summary(block.X),
-        landmark_standing(fingerprints, labels, block),
-    )
-
-
-def landmark_standing(fingerprints, labels, block):
-    """Return how landmarks stand in a block: ABSENT, a POINT of it or, with its label, a SAMPLE."""
-    rows = row_fingerprints(block.X)
-    present = np.flatnonzero(np.isin(rows, fingerprints))
-    samples = set(zip(rows[present].tolist(), block.y[present].tolist(), strict=True))
-    points = {point for point, _ in samples}
-    pairs = zip(fingerprints.tolist(), labels.tolist(), strict=True)
-    return np.array([int(pair[0] in points) + int(pair in samples) for pair in pairs])
-
-
-def source_of_part(source):
-    """Return what landmarks of a part of the data are: its rows were not drawn from all."""
-    return "random in a part" if source == "random" else source
 
 
 class PBLandmarks(LandmarkMap):

@@ -52,9 +52,6 @@ def _streamed_turns(
     left,
     right,
     width: tl.constexpr,
-    width_block: tl.constexpr,
-    frequency_block: tl.constexpr,
-    sample_block: tl.constexpr,
     is_exact: tl.constexpr,
     stages: tl.constexpr,
 ):
@@ -64,9 +61,9 @@ def _streamed_turns(
     and the large ones are taken out after every block. The factor keeps the compiler from putting
     them back.
     """
-    turns = tl.zeros((frequency_block, sample_block), tl.float32)
-    small = tl.zeros((frequency_block, sample_block), tl.float32)
-    for first in tl.range(0, width, width_block, num_stages=stages):
+    turns = tl.zeros((left.shape[0], right.shape[0]), tl.float32)
+    small = tl.zeros((left.shape[0], right.shape[0]), tl.float32)
+    for first in tl.range(0, width, left.shape[1], num_stages=stages):
         high = tl.load(frequency_high + left + first)
         low = tl.load(frequency_low + left + first)
         sample = tl.load(sample_high + right + first)
@@ -75,6 +72,18 @@ def _streamed_turns(
         if is_exact:
             small = _cross_product(high, low, sample, rest, small)
     return turns + small * scale
+
+
+@triton.jit
+def _resident_turns(high, low, scale, sample_high, sample_low, right, is_exact: tl.constexpr):
+    """Return the phases of a tile in turns, of frequencies that stay where they are."""
+    sample = tl.load(sample_high + right)
+    turns = tl.dot(high, sample.T) * scale
+    if is_exact:
+        rest = tl.load(sample_low + right)
+        small = tl.zeros((high.shape[0], right.shape[0]), tl.float32)
+        turns += _cross_product(high, low, sample, rest, small) * scale
+    return turns
 
 
 @triton.jit
@@ -112,19 +121,14 @@ def _wave_sums(
     imaginaries = tl.zeros((frequency_block,), tl.float32)
     squares = tl.zeros((frequency_block,), tl.float32)
     products = tl.zeros((frequency_block,), tl.float32)
-    # All features at once: the frequencies stay where they are while samples pass.
+    # All features at once: the frequencies stay while samples pass.
     if width == width_block:
         high, low = tl.load(frequency_high + left), tl.load(frequency_low + left)
     for tile in tl.range(tl.load(counts + chunk), num_stages=stages):
         rows = start + tile * sample_block + tl.arange(0, sample_block)
         right = rows.to(tl.int64)[:, None] * width + features
         if width == width_block:
-            sample = tl.load(sample_high + right)
-            turns = tl.dot(high, sample.T) * scale
-            if is_exact:
-                rest = tl.load(sample_low + right)
-                small = tl.zeros((frequency_block, sample_block), tl.float32)
-                turns += _cross_product(high, low, sample, rest, small) * scale
+            turns = _resident_turns(high, low, scale, sample_high, sample_low, right, is_exact)
         else:
             turns = _streamed_turns(
                 frequency_high,
@@ -135,9 +139,6 @@ def _wave_sums(
                 left,
                 right,
                 width,
-                width_block,
-                frequency_block,
-                sample_block,
                 is_exact,
                 stages,
             )
@@ -226,9 +227,6 @@ def _tile_gradients(
         members[:, None] * width + features,
         right,
         width,
-        width_block,
-        frequency_block,
-        sample_block,
         is_exact,
         stages,
     )
