@@ -6,4 +6,4 @@ collect_ignore_glob = []
 if find_spec("torch") is None:
     collect_ignore_glob.append("src/pacfourier/tensors/*")
 elif find_spec("triton") is None:
-    collect_ignore_glob.append("src/pacfourier/tensors/kernels.py")
+    collect_ignore_glob.append("src/pacfourier/tensors/triton/kernels.py")

@@ -1,7 +1,7 @@
 """Which defaults? Validation error of PBRFF and OKRFF over the paper's seven data sets and digits.
 
 The test part of each data set is never read. One fit a bandwidth and split; every other setting
-is a ``resample`` of it. With the argument ``widths``, the temperature and the radius are varied
+is a ``redraw`` of it. With the argument ``widths``, the temperature and the radius are varied
 at the default bandwidth instead.
 """
 
@@ -60,10 +60,10 @@ def measure(name, seed):
         for size in N_FREQUENCIES:
             prior = RFF(size, gamma=gamma, random_state=seed).fit(parts[0])
             yield gamma, "RFF", size, validation_error(prior, *parts)
-            for balance, draw in itertools.product((True, False), DRAWS):
-                resampled = model.resample(n_frequencies=size, balance=balance, draw=draw)
-                setting = f"PBRFF {draw}{', balanced' if balance else ''}"
-                yield gamma, setting, size, validation_error(resampled, *parts)
+            for class_weight, draw in itertools.product(("balanced", None), DRAWS):
+                redrawn = model.redraw(n_frequencies=size, class_weight=class_weight, draw=draw)
+                setting = f"PBRFF {draw}{', balanced' if class_weight else ''}"
+                yield gamma, setting, size, validation_error(redrawn, *parts)
 
 
 def measure_widths(name, seed):
@@ -74,11 +74,11 @@ def measure_widths(name, seed):
     n_candidates, root = len(gibbs.pool_), np.sqrt(gibbs.sums_.effective_samples)
     for size, draw, width in itertools.product(N_FREQUENCIES, DRAWS, WIDTHS):
         beta = inverse_temperature_of_size(gibbs.selection_losses_, width) / root
-        model = gibbs.resample(n_frequencies=size, draw=draw, beta=beta)
+        model = gibbs.redraw(n_frequencies=size, draw=draw, beta=beta)
         yield width, f"PBRFF {draw}", size, validation_error(model, *parts)
         if draw == "weighted":
             rho = n_candidates / width - 1
-            model = ball.resample(n_frequencies=size, draw=draw, rho=rho)
+            model = ball.redraw(n_frequencies=size, draw=draw, rho=rho)
             yield width, f"OKRFF {draw}", size, validation_error(model, *parts)
 
 

@@ -16,9 +16,10 @@ import numpy as np
 import torch
 
 from pacfourier import PBRFF, alignment_losses
-from pacfourier.core.targets import ClassTarget
-from pacfourier.tensors import fused, sums
-from pacfourier.tensors.kernels import chunk_sums
+from pacfourier.core.alignment.targets import ClassTarget
+from pacfourier.tensors.alignment import sums
+from pacfourier.tensors.triton import halves as fused
+from pacfourier.tensors.triton.kernels import chunk_sums
 
 SHAPES = ((26_048, 108, 20_000), (8_268, 784, 20_000), (1_000_000, 108, 20_000))
 N_TIMES = 15

@@ -55,8 +55,8 @@ def plain_settings(bench: Bench, name: str, width: int) -> Iterator[Callable[[],
             "n_candidates": N_CANDIDATES,
             "gamma": gamma,
             "draw": "replacement",
-            "labels": "binary",
-            "balance": False,
+            "target_type": "binary",
+            "class_weight": None,
             "random_state": bench.seed("candidates"),
         }
         betas = [PBRFF(width, beta=beta, **common) for beta in BETAS]

@@ -14,11 +14,11 @@ from sklearn.kernel_approximation import RBFSampler
 
 from measure import median_ratio, peak_megabytes, python_seconds, seconds
 from pacfourier import PBRFF, PBLandmarks, alignment_losses, bounds
-from pacfourier.core.alignment import alignment_sums
-from pacfourier.core.frequencies import FrequencyPool
-from pacfourier.core.spectra import RBF
-from pacfourier.core.targets import target_of
+from pacfourier.core.alignment.sums import alignment_sums
+from pacfourier.core.alignment.targets import target_of
+from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.datasets import load
+from pacfourier.spectra import RBF
 from twins import (
     bare_product,
     plain_landmark_fit,
@@ -75,7 +75,7 @@ def structured_rows():
 
 
 def adult_rows():
-    """Peak memory and resampling, N = 20,000, and the transform, on the real data."""
+    """Peak memory and redraws, N = 20,000, and the transform, on the real data."""
     data = load("adult")
     X, y = data.X[: data.n_train][:26_048], data.y[: data.n_train][:26_048]
     model = PBRFF(100, random_state=0)
@@ -87,8 +87,8 @@ def adult_rows():
         200,
         "MB",
     )
-    ratio = median_ratio(lambda: model.fit(X, y), lambda: model.resample(beta=2.0), rounds=3)
-    yield "fit / resample, adult", ratio, ">=", 100.0, "x"
+    ratio = median_ratio(lambda: model.fit(X, y), lambda: model.redraw(beta=2.0), rounds=3)
+    yield "fit / redraw, adult", ratio, ">=", 100.0, "x"
     sampler = RBFSampler(n_components=200, gamma=1e-3, random_state=0).fit(X)
     ratio = median_ratio(lambda: sampler.transform(X), lambda: model.transform(X))
     yield "RBFSampler / transform, 200 columns", ratio, ">=", 1.0, "x"
@@ -179,7 +179,7 @@ def landmark_rows():
 def certificate_rows():
     """Time a certificate of N = 20,000 candidates, all bounds that apply to two classes."""
     X, y = mnist17_samples()
-    model = PBRFF(labels="binary", random_state=0).fit(X, y)
+    model = PBRFF(target_type="binary", random_state=0).fit(X, y)
 
     def certify():
         return [model.certificate(bound=name) for name in ("auto", "kl", "catoni_grid", "norm")]
@@ -218,7 +218,11 @@ def print_certificate_table(n_seeds=6):
     columns = {name: [] for name in REFERENCE_BOUNDS}
     for seed in range(n_seeds):
         model = PBRFF(
-            n_candidates=10_000, beta=1.0, balance=False, labels="binary", random_state=seed
+            n_candidates=10_000,
+            beta=1.0,
+            class_weight=None,
+            target_type="binary",
+            random_state=seed,
         ).fit(X, y)
         certificate = model.certificate(of="posterior")
         columns["empirical loss"].append(certificate.empirical_loss)

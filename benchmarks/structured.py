@@ -1,6 +1,6 @@
 """Do structured candidates cost accuracy? Learning curves of PBRFF, independent against structured.
 
-One fit a split and sampling; every number of frequencies is a ``resample`` of it. The C of the
+One fit a split and sampling; every number of frequencies is a ``redraw`` of it. The C of the
 linear SVM is chosen on the validation part, the table shows the test part. With the argument
 ``costs``, what a pair of a sample and a candidate costs is measured instead, by width of the data.
 """
@@ -13,13 +13,13 @@ import pandas as pd
 
 from measure import seconds
 from pacfourier import PBRFF
-from pacfourier.core.alignment import alignment_sums
-from pacfourier.core.frequencies import FrequencyPool
-from pacfourier.core.spectra import RBF
-from pacfourier.core.targets import target_of
+from pacfourier.core.alignment.sums import alignment_sums
+from pacfourier.core.alignment.targets import target_of
+from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.datasets import load
 from pacfourier.experiments.linear_svm import squared_hinge_path
 from pacfourier.experiments.protocol import n_errors, split_parts
+from pacfourier.spectra import RBF
 
 DATASETS = ("mnist49", "mnist17", "ads")
 SAMPLINGS = ("iid", "structured")
@@ -41,12 +41,12 @@ def measure(name, split):
     """Yield a row a sampling and number of frequencies."""
     parts = split_parts(load(name), split)
     for sampling in SAMPLINGS:
-        model = PBRFF(sampling=sampling, labels="binary", random_state=split)
+        model = PBRFF(sampling=sampling, target_type="binary", random_state=split)
         start = time.perf_counter()
         model.fit(parts.X_train, parts.y_train)
         elapsed = time.perf_counter() - start
         for size in N_FREQUENCIES:
-            error = test_error(model.resample(n_frequencies=size), parts)
+            error = test_error(model.redraw(n_frequencies=size), parts)
             yield name, sampling, size, error, elapsed
 
 

@@ -6,7 +6,7 @@ digit), which is one Gram matrix and some solves: all maps have 2 D columns. Whe
 bandwidth, three compete, multiples of the median one; they and the ridge are chosen on validation,
 and the winner meets the test images as it is, without a new fit. Seconds are those of fitting the
 map, for all its settings together, without the linear model. "PBRFF-paper" has the paper's beta
-of one, draw and balance; the other learned maps have their defaults.
+of one, draw and class_weight; the other learned maps have their defaults.
 """
 
 import argparse
@@ -21,14 +21,14 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import RidgeClassifier
 
 from pacfourier import PBRFF, RFF, BoostedRFF
-from pacfourier.core.bandwidth import median_gamma, median_rows
+from pacfourier.core.prior.bandwidth import median_gamma, median_rows
 from pacfourier.datasets import describe
 from pacfourier.datasets.files import contents
 
 WIDTHS = (50, 100, 500)
 GAMMA_MULTIPLES = (0.25, 1.0, 4.0)
 RIDGES = tuple(10.0**k for k in range(-4, 2))
-PAPER = {"beta": 1.0, "draw": "replacement", "balance": False}
+PAPER = {"beta": 1.0, "draw": "replacement", "class_weight": None}
 
 MAPS: dict[str, Callable[[int], Any]] = {
     "RFF-median": partial(RFF, gamma="median"),

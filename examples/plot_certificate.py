@@ -21,7 +21,7 @@ def main():
     """Fit breast cancer, print the certificate and save the figure."""
     X, y = load_breast_cancer(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0, stratify=y)
-    model = PBRFF(20, labels="binary", random_state=0).fit(X_train, y_train)
+    model = PBRFF(20, target_type="binary", random_state=0).fit(X_train, y_train)
     held_out = alignment_losses(X_test, y_test, model.frequencies_) @ model.frequency_weights_
     print(model.certificate())
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")

@@ -78,7 +78,7 @@ def test_weights_are_coloured_by_their_order_of_magnitude():
 
 
 def test_certificate_display_orders_the_bounds(sample):
-    model = PBRFF(5, n_candidates=300, labels="binary", random_state=0).fit(*sample)
+    model = PBRFF(5, n_candidates=300, target_type="binary", random_state=0).fit(*sample)
     names = ("kl", "hoeffding_grid", "catoni_grid")
     ax = mpl.pyplot.subplots()[1]
     display = CertificateDisplay.from_estimator(model, bounds=names, held_out_loss=0.3, ax=ax)

@@ -385,7 +385,7 @@ def test_each_part_serves_its_own_purpose(model, table):
     assert scaler["simpleimputer"].statistics_[0] == X["pulse"].iloc[parts.preparation].median()
     np.testing.assert_allclose(scaler["standardscaler"].mean_[1], X["age"].iloc[parts[0]].mean())
     learning = table.iloc[parts.learning]
-    expected = PBRFF(10, labels="binary", random_state=0).fit(
+    expected = PBRFF(10, target_type="binary", random_state=0).fit(
         encoder.transform(X.iloc[parts.learning]), learning["state"]
     )
     np.testing.assert_array_equal(model.pipeline["features"].losses_, expected.losses_)
@@ -430,7 +430,7 @@ def test_certificate_is_given_on_prepared_rows_and_refused_on_rows_scaled_by_the
     parts = random_parts(len(table), seed=0)
     numbers = table[["pulse", "age"]].fillna(70)
     learning, labels = numbers.iloc[parts.learning], table["state"].iloc[parts.learning]
-    learner = PBRFF(10, labels="binary", random_state=0)
+    learner = PBRFF(10, target_type="binary", random_state=0)
     prepared = StandardScaler().fit(numbers.iloc[parts.preparation]).transform(learning)
     assert learner.fit(prepared, labels).certificate().value < 0.5
     leaked = StandardScaler().fit_transform(learning)

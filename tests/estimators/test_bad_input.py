@@ -40,13 +40,16 @@ CASES = {
     "y of another length": (lambda: small().fit(X, Y[:-1]), "inconsistent numbers of samples"),
     "three axes": (lambda: small().fit(X[..., np.newaxis], Y), "dim 3"),
     "strings": (lambda: small().fit([["a", "b", "c"]] * 12, Y), "convert"),
-    "constant numbers": (lambda: small(labels="continuous").fit(X, Y * 0.0), "not be constant"),
+    "constant numbers": (
+        lambda: small(target_type="continuous").fit(X, Y * 0.0),
+        "not be constant",
+    ),
     "negative gamma": (lambda: small(gamma=-1.0).fit(X, Y), "gamma must be positive"),
     "zero gamma": (lambda: small(gamma=0).fit(X, Y), "gamma must be positive"),
     "unknown gamma": (lambda: small(gamma="auto").fit(X, Y), "gamma must be positive or one of"),
-    "unknown spectrum": (lambda: small(spectrum="poly").fit(X, Y), "spectrum must be a Spectrum"),
+    "unknown spectrum": (lambda: small(kernel="poly").fit(X, Y), "kernel must be a Spectrum"),
     "unknown sampling": (lambda: small(sampling="grid").fit(X, Y), "sampling must be one of"),
-    "unknown labels": (lambda: small(labels="ranks").fit(X, Y), "labels must be one of"),
+    "unknown labels": (lambda: small(target_type="ranks").fit(X, Y), "target_type must be"),
     "unknown precision": (lambda: small(precision="half").fit(X, Y), "precision must be one of"),
     "unknown draw": (lambda: small(draw="best").fit(X, Y), "draw must be one of"),
     "zero beta": (lambda: small(beta=0.0).fit(X, Y), "beta must be positive and finite or 'ess'"),
@@ -109,7 +112,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_bad_input_is_a_clear_error_before_any_work(name, monkeypatch):
     call, message = CASES[name]
-    monkeypatch.setattr("pacfourier.core.alignment.run_blocks", _no_work)
+    monkeypatch.setattr("pacfourier.core.alignment.sums.run_blocks", _no_work)
     with pytest.raises(ValueError, match=message):
         call()
 
@@ -124,7 +127,7 @@ def _no_work(work, blocks):
     [
         (RFF(5, gamma="median", random_state=0), {"gamma": 0.1, "sampling": "nonsense"}),
         (RBFLandmarks("random", n_landmarks=2, random_state=0), {"gamma": -1.0}),
-        (BoostedRFF(2, n_steps=2, random_state=0), {"labels": "binary"}),
+        (BoostedRFF(2, n_steps=2, random_state=0), {"target_type": "binary"}),
     ],
 )
 def test_a_fit_that_fails_leaves_an_earlier_one_as_it_was(model, change):

@@ -7,8 +7,8 @@ from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 from pacfourier import PBRFF, BoostedRFF
-from pacfourier.core.cosine_model import hinge_losses, moved_model, square_losses
-from pacfourier.core.targets import target_of
+from pacfourier.core.alignment.targets import target_of
+from pacfourier.core.boosting.cosine_model import hinge_losses, moved_model, square_losses
 from pacfourier.estimators import boosted_rff
 from pacfourier.estimators.boosted_rff import _drawn, _outputs, _round_sizes
 
@@ -50,7 +50,7 @@ def test_raw_columns_of_all_sizes_do_no_harm():
 def test_numbers_are_learned_too():
     X, y = make_regression(400, 5, noise=1.0, random_state=0)
     y = np.sin(y / 50)
-    features = BoostedRFF(10, labels="continuous", random_state=0)
+    features = BoostedRFF(10, target_type="continuous", random_state=0)
     assert score(features, Ridge(1e-3), X, y) > 0.9
 
 
@@ -132,7 +132,9 @@ def test_where_the_origin_lies_does_not_matter(rng):
 def test_numbers_may_be_of_any_size(scale, rng):
     X = rng.standard_normal((60, 3))
     found, expected = (
-        BoostedRFF(3, labels="continuous", n_rounds=1, random_state=0).fit(X, each).transform(X)
+        BoostedRFF(3, target_type="continuous", n_rounds=1, random_state=0)
+        .fit(X, each)
+        .transform(X)
         for each in (X[:, 0] * scale, X[:, 0])
     )
     np.testing.assert_allclose(found, expected, atol=1e-5)
@@ -173,7 +175,7 @@ def test_a_weight_counts_copies(kind, rng):
 
 
 def test_integers_that_look_like_numbers_are_warned_of(rng):
-    with pytest.warns(UserWarning, match="labels='continuous'") as caught:
+    with pytest.warns(UserWarning, match="target_type='continuous'") as caught:
         BoostedRFF(2, n_steps=1).fit(rng.standard_normal((30, 2)), np.arange(30))
     assert caught[0].filename == __file__
 
@@ -304,7 +306,7 @@ def test_rounds_share_the_frequencies():
         ({"n_rounds": 0}, "n_rounds must be"),
         ({"n_steps": 1.5}, "n_steps must be a positive integer or 'auto'"),
         ({"ridge": -1.0}, "ridge must be positive"),
-        ({"labels": "text"}, "labels must be one of"),
+        ({"target_type": "text"}, "target_type must be"),
     ],
 )
 def test_bad_parameters_are_named(parameters, message, rng):

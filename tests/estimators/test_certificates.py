@@ -5,8 +5,8 @@ from sklearn.base import clone
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from pacfourier import OKRFF, PBRFF, RFF, bounds, spectra
-from pacfourier.core.alignment import alignment_sums
-from pacfourier.core.targets import target_of
+from pacfourier.core.alignment.sums import alignment_sums
+from pacfourier.core.alignment.targets import target_of
 from pacfourier.datasets import load
 from pacfourier.estimators.certified import signed_waves
 from pacfourier.pacbayes.divergences import kl_divergence
@@ -37,7 +37,7 @@ def sample(rng):
 
 
 def fitted(sample, estimator=PBRFF, **parameters):
-    parameters = {"n_candidates": 300, "labels": "binary", "random_state": 0, **parameters}
+    parameters = {"n_candidates": 300, "target_type": "binary", "random_state": 0, **parameters}
     return estimator(10, **parameters).fit(*sample)
 
 
@@ -83,7 +83,7 @@ def test_what_is_deployed_is_certified(draw, sample):
 
 
 def test_the_whole_posterior_can_be_certified(sample):
-    model = fitted(sample, beta=2.0, balance=False)
+    model = fitted(sample, beta=2.0, class_weight=None)
     certificate = model.certificate(of="posterior")
     assert certificate.empirical_loss == pytest.approx(model.posterior_ @ model.losses_)
     assert certificate.divergence == pytest.approx(kl_divergence(model.posterior_))
@@ -99,7 +99,7 @@ def test_the_whole_posterior_can_be_certified(sample):
         model.certificate(bound="localised")
     model.set_params(beta=0.001)
     assert model.certificate(of="posterior", bound="localised").value == localised.value
-    by_data = fitted(sample, beta="ess", balance=False).set_params(beta=1.0)
+    by_data = fitted(sample, beta="ess", class_weight=None).set_params(beta=1.0)
     with pytest.raises(ValueError, match="localised"):
         by_data.certificate(of="posterior", bound="localised")
 
@@ -114,14 +114,14 @@ def test_auto_is_the_better_of_two_at_half_epsilon(sample):
 
 
 def test_binary_is_declared_never_inferred(sample):
-    """With labels="auto" two classes may be all that the sample shows of many."""
-    certificate = fitted(sample, labels="auto").certificate()
+    """With target_type="auto" two classes may be all that the sample shows of many."""
+    certificate = fitted(sample, target_type="auto").certificate()
     assert certificate.candidates == ("unexpected_bernstein",)
     assert certificate.ceiling == 1.0
     assert statuses(certificate)["labels"] == "holds"
     for name in ("first_order", "norm"):
         with pytest.raises(ValueError, match="declared binary labels"):
-            fitted(sample, labels="auto").certificate(bound=name)
+            fitted(sample, target_type="auto").certificate(bound=name)
     declared = fitted(sample).certificate()
     assert declared.ceiling == 0.5
     assert statuses(declared)["labels"] == "declared"
@@ -159,7 +159,12 @@ def test_certificates_cover_the_truth(estimator):
     names += ("unexpected_bernstein", "first_order", "f_divergence", "auto")
     for seed in range(300):
         model = estimator(
-            5, n_candidates=60, labels="binary", gamma=1.0, draw="replacement", random_state=seed
+            5,
+            n_candidates=60,
+            target_type="binary",
+            gamma=1.0,
+            draw="replacement",
+            random_state=seed,
         ).fit(*two_gaussians(100, rng))
         truth = true_losses(model.pool_[:])
         deployed = np.bincount(model.kept_, model.frequency_weights_, minlength=60) @ truth
@@ -179,10 +184,10 @@ def test_certificates_are_not_vacuous(rng):
 
 def test_temperature_by_the_bound_has_the_smallest_certificate(rng):
     sample = two_gaussians(3000, rng)
-    best = fitted(sample, beta="bound", balance=False, gamma=0.5)
+    best = fitted(sample, beta="bound", class_weight=None, gamma=0.5)
     certified = best.certificate(of="posterior").value
     for beta in (0.1, 0.5, 1.0, 2.0, 5.0, 20.0):
-        assert certified <= best.resample(beta=beta).certificate(of="posterior").value + 1e-4
+        assert certified <= best.redraw(beta=beta).certificate(of="posterior").value + 1e-4
 
 
 def test_many_classes_are_certified(rng):
@@ -205,7 +210,7 @@ def test_label_sets_are_certified(rng):
 def test_random_features_are_certified_by_any_sample(sample, rng):
     model = RFF(20, gamma=0.5, random_state=0).fit(sample[0])
     X, y = two_gaussians(3000, rng)
-    certificate = model.certificate(X, y, labels="binary")
+    certificate = model.certificate(X, y, target_type="binary")
     assert certificate.divergence == pytest.approx(0, abs=1e-12)
     assert true_losses(model.frequencies_).mean() <= certificate.value <= 0.5
     assert statuses(certificate)["prior"] == "declared"
@@ -219,7 +224,7 @@ VIOLATIONS = {
     "range": ({}, {"ranged": True}, "inputs", "every column reaches exactly 1"),
     "repeated rows": ({}, {"repeated": True}, "sample", "50.0% of the rows repeat others"),
     "zero weights": ({}, {"sample_weight": True, "dropped": True}, "sample", "sample_weight"),
-    "numbers": ({"labels": "continuous"}, {}, "loss", "cut them into classes"),
+    "numbers": ({"target_type": "continuous"}, {}, "loss", "cut them into classes"),
 }
 
 
@@ -236,7 +241,7 @@ def test_violated_assumptions_refuse_the_value_and_name_the_repair(name, sample,
     weights = rng.uniform(0.5, 2, len(y)) if changes.get("sample_weight") else None
     if changes.get("dropped"):
         weights = np.resize([0.0, 1.0], len(y))
-    parameters = {"n_candidates": 300, "labels": "binary", "random_state": 0, **parameters}
+    parameters = {"n_candidates": 300, "target_type": "binary", "random_state": 0, **parameters}
     certificate = PBRFF(10, **parameters).fit(X, y, sample_weight=weights).certificate()
     violated = {key for key, value in statuses(certificate).items() if value == "violated"}
     assert violated == {assumption}
@@ -251,7 +256,7 @@ def test_a_weight_of_all_samples_changes_no_certificate(estimator, weight, preci
     X, y = sample
     plain = fitted(sample, estimator, precision=precision).certificate()
     model = estimator(
-        10, n_candidates=300, labels="binary", precision=precision, random_state=0
+        10, n_candidates=300, target_type="binary", precision=precision, random_state=0
     ).fit(X, y, np.full(len(y), weight))
     certificate = model.certificate()
     assert plain.bound == "first_order"
@@ -263,14 +268,14 @@ def test_equal_weights_on_noise_certify_nothing(rng):
     """Labels that know nothing of X have the loss 1/2, and no certificate below it."""
     for seed in range(20):
         X, y = rng.standard_normal((400, 2)), rng.choice([-1, 1], 400)
-        model = PBRFF(5, n_candidates=200, labels="binary", random_state=seed)
+        model = PBRFF(5, n_candidates=200, target_type="binary", random_state=seed)
         assert model.fit(X, y, np.full(400, 3.0)).certificate().value == 0.5
 
 
 def test_rounded_losses_cost_the_localised_bound(sample):
-    model = fitted(sample, beta=1.0, balance=False, precision="single")
+    model = fitted(sample, beta=1.0, class_weight=None, precision="single")
     certificate = model.certificate(of="posterior", bound="localised")
-    exact = fitted(sample, beta=1.0, balance=False, precision="double")
+    exact = fitted(sample, beta=1.0, class_weight=None, precision="double")
     assert model.sums_.rounding.max() > 0
     assert certificate.details.value > exact.certificate(of="posterior", bound="localised").value
 
@@ -287,7 +292,7 @@ def test_assumptions_that_cannot_be_checked_are_declared(sample):
         "object": "holds",
     }
     assert statuses(fitted(sample).certificate())["prior"] == "declared"
-    own = fitted(sample, spectrum=spectra.Matern(0.3)).certificate()
+    own = fitted(sample, kernel=spectra.Matern(0.3)).certificate()
     assert statuses(own)["prior"] == "declared"
     assert statuses(fitted(sample).certificate(of="posterior"))["object"] == "declared"
 
@@ -297,11 +302,11 @@ def test_what_was_declared_at_fit_stays(sample):
     X, y = sample
     three = np.where(X[:, 1] > 1, 2, y)
     model = PBRFF(10, n_candidates=300, gamma="median", random_state=0).fit(X, three)
-    model.set_params(labels="binary", gamma=0.3)
+    model.set_params(target_type="binary", gamma=0.3)
     certificate = model.certificate()
     assert certificate.ceiling == 1.0
     assert statuses(certificate)["prior"] == "violated"
-    declared, inferred = fitted(sample), fitted(sample, labels="auto")
+    declared, inferred = fitted(sample), fitted(sample, target_type="auto")
     assert declared.merge(inferred).certificate().ceiling == 1.0
 
 
@@ -320,7 +325,7 @@ def test_data_given_twice_are_noticed(sample):
 
 
 def test_constants_of_a_bound_that_were_not_paid_for_are_declared(sample):
-    model = fitted(sample, beta=1.0, balance=False)
+    model = fitted(sample, beta=1.0, class_weight=None)
     localised = model.certificate(of="posterior", bound="localised")
     assert statuses(localised)["constants"] == "declared"
     chi_square = fitted(sample, estimator=OKRFF, mu=2.0).certificate(bound="f_divergence")
@@ -359,7 +364,9 @@ def extreme_samples(name, data_folder):
 def test_single_precision_is_paid_for(name, data_folder):
     X, y = extreme_samples(name, data_folder)
     single, double = (
-        PBRFF(10, n_candidates=1500, labels="binary", precision=precision, random_state=0).fit(X, y)
+        PBRFF(10, n_candidates=1500, target_type="binary", precision=precision, random_state=0).fit(
+            X, y
+        )
         for precision in ("single", "double")
     )
     errors = np.abs(single.losses_ - double.losses_)
@@ -395,7 +402,7 @@ def test_gaps_on_digits_one_and_seven(data_folder):
     rows = np.random.default_rng(0).permutation(len(data.y))[:9102]
     X, y = data.X[rows].astype(np.float32), data.y[rows]
     model = PBRFF(
-        n_candidates=10_000, beta=1.0, balance=False, labels="binary", random_state=0
+        n_candidates=10_000, beta=1.0, class_weight=None, target_type="binary", random_state=0
     ).fit(X, y)
     certificate = model.certificate(of="posterior", bound="kl")
     expected = {"kl": 0.0373, "unexpected_bernstein": 0.0246, "first_order": 0.0223}

@@ -26,10 +26,10 @@ def test_scikit_learn_contract(estimator, check):
 
 @parametrize_with_checks(
     [
-        pacfourier.PBRFF(20, n_candidates=200, draw="replacement", balance=False),
+        pacfourier.PBRFF(20, n_candidates=200, draw="replacement", class_weight=None),
         pacfourier.PBRFF(20, n_candidates=200, draw="distinct", gamma="scale", precision="double"),
         pacfourier.OKRFF(20, n_candidates=200, mu=1.5, gamma=0.3, sampling="orthogonal"),
-        pacfourier.RFF(20, spectrum="matern", gamma="median", sampling="sobol"),
+        pacfourier.RFF(20, kernel="matern", gamma="median", sampling="sobol"),
         pacfourier.BoostedRFF(20, n_rounds=1, n_steps=10),
         pacfourier.PBRFF(20, n_candidates=200, sampling="structured"),
     ]

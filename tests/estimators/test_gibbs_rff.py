@@ -6,11 +6,11 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from pacfourier import GibbsRFF, alignment_losses, bounds, spectra
-from pacfourier.core.smc import gibbs_run, pilot_schedule
+from pacfourier.bounds._first_order import first_order_of_measure
+from pacfourier.core.sampling.smc import gibbs_run, pilot_schedule
+from pacfourier.data.samples import Block, Sample
 from pacfourier.datasets import load
 from pacfourier.estimators import gibbs_rff
-from pacfourier.estimators.samples import Block, Sample
-from pacfourier.pacbayes.bounds._first_order import first_order_of_measure
 from pacfourier.pacbayes.divergences import kl_divergence
 
 
@@ -37,7 +37,7 @@ def small(sample, n_frequencies=20, **parameters):
     parameters = {
         "n_particles": 20,
         "n_steps": 10,
-        "labels": "binary",
+        "target_type": "binary",
         "random_state": 0,
         **parameters,
     }
@@ -58,7 +58,7 @@ def test_frequencies_move_to_lower_losses_than_the_prior_has(sample):
 
 def test_the_kernel_is_that_of_the_features(fitted, sample):
     features = fitted.transform(sample[0])
-    np.testing.assert_allclose(fitted.kernel(sample[0]), features @ features.T, atol=1e-12)
+    np.testing.assert_allclose(fitted.kernel_matrix(sample[0]), features @ features.T, atol=1e-12)
     assert fitted.posterior_.sum() == pytest.approx(1)
     assert len(fitted.get_feature_names_out()) == features.shape[1] == 40
 
@@ -66,7 +66,7 @@ def test_the_kernel_is_that_of_the_features(fitted, sample):
 def test_what_is_deployed_is_certified(fitted, sample):
     """KL-hat is -ln Z - sum_k r_k V_k + KL(r || W), at r = W."""
     certificate = fitted.certificate(bound="kl")
-    gram = fitted.kernel(sample[0])
+    gram = fitted.kernel_matrix(sample[0])
     pairs = ~np.eye(400, dtype=bool)
     direct = np.mean((1 - np.outer(sample[1], sample[1]) * gram)[pairs]) / 2
     assert certificate.empirical_loss == pytest.approx(direct, abs=1e-9)
@@ -79,7 +79,7 @@ def test_what_is_deployed_is_certified(fitted, sample):
 
 
 def test_without_balance_the_potential_is_the_loss(sample):
-    model = small(sample, balance=False)
+    model = small(sample, class_weight=None)
     potentials = model.log_prior_ - np.log(model.posterior_) - model.log_evidence_
     expected = model.inverse_temperature_ * model.losses_
     np.testing.assert_allclose(potentials, expected, atol=1e-9)
@@ -90,7 +90,7 @@ def test_auto_is_the_best_of_its_bounds_at_a_share_of_epsilon(fitted, sample):
     names = ("first_order", "kl", "unexpected_bernstein")
     values = [fitted.certificate(0.02, bound=name).value for name in names]
     assert fitted.certificate(0.06).value == min(values)
-    undeclared = small(sample, labels="auto").certificate()
+    undeclared = small(sample, target_type="auto").certificate()
     assert undeclared.candidates == ("kl", "unexpected_bernstein")
     assert undeclared.ceiling == 1.0
 
@@ -116,7 +116,13 @@ def noise(n_samples, n_features, rng):
 def overfitted():
     """Noise in as many dimensions as samples: losses of 0.1 where there is nothing to learn."""
     rng = np.random.default_rng(7)
-    settings = {"n_particles": 12, "beta": 60.0, "n_steps": 15, "gamma": 0.02, "labels": "binary"}
+    settings = {
+        "n_particles": 12,
+        "beta": 60.0,
+        "n_steps": 15,
+        "gamma": 0.02,
+        "target_type": "binary",
+    }
     return [
         GibbsRFF(6, random_state=seed, **settings).fit(*noise(40, 40, rng)) for seed in range(60)
     ]
@@ -147,7 +153,7 @@ def test_the_moment_of_the_certificate_is_that_of_the_prior(rng):
     With the posterior weights in place of P, that is without the divergence, it fails.
     """
     t, paid, unpaid = 20.0, [], []
-    settings = {"n_particles": 10, "n_steps": 5, "gamma": 0.3, "balance": False}
+    settings = {"n_particles": 10, "n_steps": 5, "gamma": 0.3, "class_weight": None}
     for seed in range(150):
         X, y = noise(30, 3, rng)
         model = GibbsRFF(10, beta=6.0, random_state=seed, **settings).fit(X, y)
@@ -206,12 +212,12 @@ def test_another_number_of_the_same_particles_is_kept(sample):
     X, y = sample
     settings = {"n_particles": 12, "n_steps": 3, "random_state": 0}
     few = GibbsRFF(5, **settings).fit(X, y)
-    resampled = GibbsRFF(12, **settings).fit(X, y).resample(n_frequencies=5)
-    np.testing.assert_array_equal(resampled.frequencies_, few.frequencies_)
-    assert resampled.certificate().value == few.certificate().value
-    assert resampled.transform(X).shape == (len(X), 10)
+    redrawn = GibbsRFF(12, **settings).fit(X, y).redraw(n_frequencies=5)
+    np.testing.assert_array_equal(redrawn.frequencies_, few.frequencies_)
+    assert redrawn.certificate().value == few.certificate().value
+    assert redrawn.transform(X).shape == (len(X), 10)
     with pytest.raises(ValueError, match="at most the 12 particles of this fit, got 13"):
-        few.resample(n_frequencies=13)
+        few.redraw(n_frequencies=13)
 
 
 def test_the_run_follows_the_pilot_and_never_itself(sample):
@@ -256,8 +262,8 @@ def test_every_kind_of_labels(kind, sample):
         "multilabel": (X > 0).astype(int),
         "continuous": np.sin(X[:, 0]),
     }
-    model = small((X, labels[kind]), labels=kind)
-    prior = small((X, labels[kind]), labels=kind, beta=1e-6)
+    model = small((X, labels[kind]), target_type=kind)
+    prior = small((X, labels[kind]), target_type=kind, beta=1e-6)
     assert model.losses_.mean() < prior.losses_.mean() - 0.02
     certificate = model.certificate()
     if kind == "continuous":
@@ -284,9 +290,9 @@ def test_a_prior_that_does_nothing_has_no_divergence(sample):
         ({"n_particles": -3}, "n_particles must be a positive integer, got -3"),
         ({"beta": 0.0}, "beta must be positive and finite, got 0.0"),
         ({"n_steps": 2.5}, "n_steps must be a positive integer, got 2.5"),
-        ({"spectrum": "matern"}, "spectrum must be RBF or a Mixture of RBFs, got Matern"),
-        ({"spectrum": spectra.Laplacian(1.0)}, "spectrum must be RBF or a Mixture of RBFs"),
-        ({"labels": "ranks"}, "labels must be one of"),
+        ({"kernel": "matern"}, "kernel must be RBF or a mixture of RBFs, got Matern"),
+        ({"kernel": spectra.Laplacian(1.0)}, "kernel must be RBF or a mixture of RBFs"),
+        ({"target_type": "ranks"}, "target_type must be"),
         ({"precision": "half"}, "precision must be one of"),
         ({"gamma": -1.0}, "gamma must be positive"),
     ],
@@ -316,5 +322,5 @@ def test_moving_frequencies_beat_any_pool_on_digits():
     """MNIST 1-vs-7: a sixth of it, and under the 0.266 of 10 x 1,000 fixed frequencies on all."""
     data = load("mnist17")
     X, y = data.X[::6].astype(np.float32), data.y[::6]
-    model = GibbsRFF(20, n_steps=30, labels="binary", random_state=0).fit(X, y)
+    model = GibbsRFF(20, n_steps=30, target_type="binary", random_state=0).fit(X, y)
     assert model.certificate().value < 0.25

@@ -7,9 +7,9 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from pacfourier import PBLandmarks, RBFLandmarks, bounds
+from pacfourier.data.samples import Block, Sample
+from pacfourier.data.selection import equal_shares, landmark_count, select_landmarks
 from pacfourier.datasets import load
-from pacfourier.estimators.samples import Block, Sample
-from pacfourier.estimators.selection import equal_shares, landmark_count, select_landmarks
 from pacfourier.pacbayes.divergences import kl_divergence
 
 MAPS = [RBFLandmarks, PBLandmarks]
@@ -165,15 +165,15 @@ def test_merge_needs_the_same_landmarks(sample):
         first.merge(second)
 
 
-def test_resample_equals_a_new_fit(sample):
+def test_redraw_equals_a_new_fit(sample):
     X, y = sample
     model = PBLandmarks("random", n_landmarks=4, random_state=0).fit(X, y)
-    resampled = model.resample(beta=5.0)
+    redrawd = model.redraw(beta=5.0)
     expected = clone(model).set_params(beta=5.0).fit(X, y)
-    np.testing.assert_array_equal(resampled.posterior_, expected.posterior_)
+    np.testing.assert_array_equal(redrawd.posterior_, expected.posterior_)
     assert model.beta == 1.0
     with pytest.raises(ValueError, match="beta must be positive"):
-        model.resample(beta=0.0)
+        model.redraw(beta=0.0)
 
 
 def test_pickle_and_names(sample):

@@ -57,10 +57,10 @@ def test_losses_are_those_of_the_candidates(estimator, kind, small):
 
 def test_posterior_is_the_papers_without_balance(iris):
     X, y = iris
-    model = fitted(PBRFF, X, y, beta=2.0, balance=False, draw="replacement")
+    model = fitted(PBRFF, X, y, beta=2.0, class_weight=None, draw="replacement")
     expected = gibbs_posterior(model.losses_, 2.0 * np.sqrt(150))
     np.testing.assert_allclose(model.posterior_, expected)
-    model = fitted(OKRFF, X, y, rho=3.0, mu=1.5, balance=False)
+    model = fitted(OKRFF, X, y, rho=3.0, mu=1.5, class_weight=None)
     np.testing.assert_allclose(model.posterior_, divergence_ball_posterior(model.losses_, 3.0, 1.5))
 
 
@@ -130,20 +130,20 @@ def test_fit_forgets_what_partial_fit_saw(iris):
     ("estimator", "parameters"),
     [
         (PBRFF, {"beta": 3.0}),
-        (PBRFF, {"balance": False}),
+        (PBRFF, {"class_weight": None}),
         (PBRFF, {"n_frequencies": 11, "draw": "distinct"}),
         (OKRFF, {"rho": 2.0, "mu": 3.0}),
     ],
 )
-def test_resample_equals_a_new_fit(estimator, parameters, iris):
+def test_redraw_equals_a_new_fit(estimator, parameters, iris):
     X, y = iris
     model = fitted(estimator, X, y)
     before = model.get_params(), model.posterior_.copy()
-    resampled = model.resample(**parameters)
+    redrawd = model.redraw(**parameters)
     expected = clone(model).set_params(**parameters).fit(X, y)
-    np.testing.assert_array_equal(resampled.posterior_, expected.posterior_)
-    np.testing.assert_array_equal(resampled.frequencies_, expected.frequencies_)
-    assert resampled.get_params() == expected.get_params()
+    np.testing.assert_array_equal(redrawd.posterior_, expected.posterior_)
+    np.testing.assert_array_equal(redrawd.frequencies_, expected.frequencies_)
+    assert redrawd.get_params() == expected.get_params()
     assert (model.get_params(), model.posterior_.tolist()) == (before[0], before[1].tolist())
 
 
@@ -161,12 +161,12 @@ def test_a_later_batch_may_be_one_weighted_row(iris):
     assert model.sums_.weight == pytest.approx(77)
 
 
-def test_resample_refuses_what_needs_a_new_fit(iris):
+def test_redraw_refuses_what_needs_a_new_fit(iris):
     model = fitted(PBRFF, *iris)
-    with pytest.raises(ValueError, match=r"resample takes .* got \['gamma'\]"):
-        model.resample(gamma=1.0)
+    with pytest.raises(ValueError, match=r"redraw takes .* got \['gamma'\]"):
+        model.redraw(gamma=1.0)
     with pytest.raises(ValueError, match="beta must be positive"):
-        model.resample(beta=-1.0)
+        model.redraw(beta=-1.0)
 
 
 @pytest.mark.parametrize("draw", ["replacement", "distinct", "weighted"])
@@ -185,9 +185,9 @@ def test_kernel_is_that_of_the_whole_posterior(container, iris):
     model = fitted(PBRFF, X, y, beta=1.0)
     deltas = X[:, np.newaxis] - X[:20]
     expected = np.cos(deltas @ model.pool_[:].T.astype(float)) @ model.posterior_
-    gram = model.kernel(container(X), container(X[:20]))
+    gram = model.kernel_matrix(container(X), container(X[:20]))
     np.testing.assert_allclose(gram, expected, atol=1e-10)
-    assert SVC(kernel=model.kernel).fit(X, y).score(X, y) > 0.9
+    assert SVC(kernel=model.kernel_matrix).fit(X, y).score(X, y) > 0.9
 
 
 def test_kernel_of_the_prior_tends_to_the_rbf_kernel(iris):
@@ -195,8 +195,8 @@ def test_kernel_of_the_prior_tends_to_the_rbf_kernel(iris):
     X, _ = iris
     model = RFF(50_000, gamma=0.2, random_state=0).fit(X)
     radius = np.sqrt(2 * np.log(2 * 150 * 150 / 1e-6) / 50_000)
-    assert np.abs(model.kernel(X) - rbf_kernel(X, gamma=0.2)).max() < radius
-    np.testing.assert_allclose(model.kernel(X), model.transform(X) @ model.transform(X).T)
+    assert np.abs(model.kernel_matrix(X) - rbf_kernel(X, gamma=0.2)).max() < radius
+    np.testing.assert_allclose(model.kernel_matrix(X), model.transform(X) @ model.transform(X).T)
 
 
 @pytest.mark.parametrize("estimator", [RFF, PBRFF, OKRFF])
@@ -257,7 +257,7 @@ def test_pickle_keeps_everything(iris):
     model = PBRFF(9, random_state=0).fit(X, y)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.transform(X), model.transform(X))
-    np.testing.assert_array_equal(again.resample(beta=1.0).kept_, model.resample(beta=1.0).kept_)
+    np.testing.assert_array_equal(again.redraw(beta=1.0).kept_, model.redraw(beta=1.0).kept_)
     assert again.merge(model).losses_.shape == model.losses_.shape
 
 
@@ -312,37 +312,39 @@ def test_labels_help_regression():
     def score(transformer):
         return make_pipeline(transformer, Ridge(1e-2)).fit(X_train, y_train).score(X_test, y_test)
 
-    learned = np.mean([score(PBRFF(5, labels="continuous", random_state=s)) for s in range(10)])
+    learned = np.mean(
+        [score(PBRFF(5, target_type="continuous", random_state=s)) for s in range(10)]
+    )
     random = np.mean([score(RFF(5, random_state=s)) for s in range(10)])
     assert learned > random + 0.1
 
 
 def test_many_integers_are_questioned():
     X, y = load_diabetes(return_X_y=True)
-    with pytest.warns(UserWarning, match=r"distinct integers .* labels='continuous'"):
+    with pytest.warns(UserWarning, match=r"distinct integers .* target_type='continuous'"):
         PBRFF(5, n_candidates=50).fit(X, y)
 
 
 def test_many_integers_that_were_declared_are_not_questioned():
     """Warnings are errors here."""
     X, y = load_diabetes(return_X_y=True)
-    model = PBRFF(5, n_candidates=50, labels="multiclass").fit(X, y)
+    model = PBRFF(5, n_candidates=50, target_type="multiclass").fit(X, y)
     assert len(model.classes_) == 214
 
 
 def test_a_spectrum_can_be_an_object_of_the_user(iris):
     X, y = iris
     mixture = spectra.Mixture([spectra.Matern(0.1, nu=2.5), spectra.RBF(1.0)])
-    model = PBRFF(5, spectrum=mixture, random_state=0).fit(X, y)
+    model = PBRFF(5, kernel=mixture, random_state=0).fit(X, y)
     assert model.pool_.spectrum == mixture
-    assert clone(model).get_params()["spectrum"] == mixture
+    assert clone(model).get_params()["kernel"] == mixture
 
 
 @pytest.mark.parametrize("name", ["rbf", "laplacian", "matern", "rational_quadratic"])
 @pytest.mark.parametrize("gamma", [0.3, "scale", "median", "multiscale"])
 def test_every_spectrum_takes_every_bandwidth(name, gamma, iris):
     X, y = iris
-    model = PBRFF(20, n_candidates=2000, spectrum=name, gamma=gamma, random_state=0)
+    model = PBRFF(20, n_candidates=2000, kernel=name, gamma=gamma, random_state=0)
     features = model.fit_transform(X, y)
     assert LogisticRegression(C=100, max_iter=1000).fit(features, y).score(features, y) > 0.8
 

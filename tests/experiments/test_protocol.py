@@ -289,7 +289,7 @@ def test_another_test_part_changes_nothing_but_the_test(bench, name, width):
 def test_a_certificate_pays_for_the_bandwidths(bench):
     """One of ten bandwidths was chosen: each holds at a tenth of epsilon."""
     first = next(METHODS["PBRFF"].candidates(bench, PROFILES["quick"], 5))
-    model = fitted_posterior(bench, PBRFF).resample(
+    model = fitted_posterior(bench, PBRFF).redraw(
         n_frequencies=5, draw="replacement", **first.settings
     )
     certified = first.certify()
@@ -326,7 +326,7 @@ def test_the_radius_is_counted_as_in_the_paper(bench):
     assert [each.settings["rho"] for each in found] == [r * N_CANDIDATES for r in RHOS]
     fitted = fitted_posterior(bench, OKRFF)
     for share in RHOS:
-        posterior = fitted.resample(rho=share * N_CANDIDATES).posterior_
+        posterior = fitted.redraw(rho=share * N_CANDIDATES).posterior_
         distance = ((posterior - 1 / N_CANDIDATES) ** 2).sum()
         # Past the distance of a corner the ball holds the whole simplex.
         np.testing.assert_allclose(distance, min(share, 1 - 1 / N_CANDIDATES), rtol=1e-6)

@@ -47,10 +47,11 @@ def plain_tile_gradients(frequencies, samples, chunks, tilts, tile, *, is_exact)
 @pytest.fixture
 def plain_kernels(monkeypatch):
     """Put the twins in the place of the kernels, which need a CUDA device."""
-    from pacfourier.tensors import fused, gradients
+    from pacfourier.tensors.alignment import gradients
+    from pacfourier.tensors.triton import halves as fused
 
     module = SimpleNamespace(chunk_sums=plain_chunk_sums, tile_gradients=plain_tile_gradients)
-    monkeypatch.setitem(sys.modules, "pacfourier.tensors.kernels", module)
+    monkeypatch.setitem(sys.modules, "pacfourier.tensors.triton.kernels", module)
     tile = fused.Tile(4, 4, 16, warps=1, stages=1)
     monkeypatch.setattr(fused, "tile_of", lambda _: tile)
     monkeypatch.setattr(gradients, "gradient_tile", lambda _: tile)

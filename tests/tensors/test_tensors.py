@@ -21,22 +21,22 @@ from pacfourier import (  # noqa: E402
     alignment_losses,
     fit_batches,
 )
-from pacfourier.core.alignment import alignment_sums  # noqa: E402
-from pacfourier.core.arrays import host  # noqa: E402
-from pacfourier.core.bandwidth import median_gamma, scale_moments  # noqa: E402
-from pacfourier.core.cosine_model import (  # noqa: E402
+from pacfourier.arrays import host  # noqa: E402
+from pacfourier.core.alignment.gradients import alignment_objective  # noqa: E402
+from pacfourier.core.alignment.summary import row_fingerprints, sample_summary  # noqa: E402
+from pacfourier.core.alignment.sums import alignment_sums  # noqa: E402
+from pacfourier.core.alignment.targets import target_of  # noqa: E402
+from pacfourier.core.boosting.cosine_model import (  # noqa: E402
     CosineModel,
     hinge_losses,
     model_gradient,
     square_losses,
 )
-from pacfourier.core.gradients import alignment_objective  # noqa: E402
-from pacfourier.core.scaling import scaled_columns  # noqa: E402
-from pacfourier.core.spectra import Matern  # noqa: E402
-from pacfourier.core.summary import row_fingerprints, sample_summary  # noqa: E402
-from pacfourier.core.targets import target_of  # noqa: E402
+from pacfourier.core.boosting.scaling import scaled_columns  # noqa: E402
+from pacfourier.core.prior.bandwidth import median_gamma, scale_moments  # noqa: E402
+from pacfourier.spectra import Matern  # noqa: E402
 from pacfourier.tensors import sums as tensor_sums  # noqa: E402
-from pacfourier.tensors.maps import matern_profile  # noqa: E402
+from pacfourier.tensors.features import matern_profile  # noqa: E402
 
 DEVICES = ["cpu"] + ["cuda"] * torch.cuda.is_available()
 DTYPES = [np.float32, np.float64]
@@ -54,10 +54,10 @@ def device(request):
     return torch.device(request.param)
 
 
-def sample(n_samples=300, n_features=7, dtype=np.float64, labels="multiclass"):
+def sample(n_samples=300, n_features=7, dtype=np.float64, target_type="multiclass"):
     rng = np.random.default_rng(n_samples + n_features)
     X = rng.standard_normal((n_samples, n_features)).astype(dtype)
-    return X, LABELS[labels](rng, n_samples)
+    return X, LABELS[target_type](rng, n_samples)
 
 
 def tensor(X, device):
@@ -74,16 +74,16 @@ def assert_beside(features, X):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("is_weighted", [False, True])
 def test_losses_are_those_of_arrays(device, dtype, labels, is_weighted, rng):
-    X, y = sample(dtype=dtype, labels=labels)
+    X, y = sample(dtype=dtype, target_type=labels)
     weights = rng.uniform(0.5, 2, len(X)) if is_weighted else None
     frequencies = rng.standard_normal((50, 7)).astype(dtype)
-    expected = alignment_losses(X, y, frequencies, sample_weight=weights, labels=labels)
+    expected = alignment_losses(X, y, frequencies, sample_weight=weights, target_type=labels)
     found = alignment_losses(
         tensor(X, device),
         tensor(y, device),
         tensor(frequencies, device),
         sample_weight=None if weights is None else tensor(weights, device),
-        labels=labels,
+        target_type=labels,
     )
     assert_beside(found, tensor(X, device))
     # Terms of single precision are good to 1e-6; losses are means of them.
@@ -93,7 +93,7 @@ def test_losses_are_those_of_arrays(device, dtype, labels, is_weighted, rng):
 
 @pytest.mark.parametrize("labels", LABELS)
 def test_blocks_add_up(device, labels, monkeypatch, rng):
-    X, y = sample(labels=labels)
+    X, y = sample(target_type=labels)
     target, frequencies = target_of(y, labels), rng.standard_normal((50, 7))
     expected = alignment_sums(X, y, target, frequencies, precision="double")
     monkeypatch.setattr(tensor_sums, "LARGEST_BLOCK", 200)
@@ -122,9 +122,9 @@ def test_large_phases_take_double_precision(device):
         OKRFF(5, n_candidates=200, random_state=0),
         GibbsRFF(5, n_particles=8, n_steps=4, random_state=0),
         RBFLandmarks("random", n_landmarks=5, random_state=0),
-        RBFLandmarks("stratified", spectrum="laplacian", n_landmarks=5, random_state=0),
+        RBFLandmarks("stratified", kernel="laplacian", n_landmarks=5, random_state=0),
         RBFLandmarks("random", gamma="multiscale", n_landmarks=5, random_state=0),
-        RBFLandmarks("random", spectrum="matern", n_landmarks=5, random_state=0),
+        RBFLandmarks("random", kernel="matern", n_landmarks=5, random_state=0),
         PBLandmarks("random", n_landmarks=5, random_state=0),
         PBLandmarks("random", frequencies="shared", n_landmarks=5, random_state=0),
     ],
@@ -141,8 +141,8 @@ def test_estimators_map_tensors_as_arrays(device, estimator, dtype):
 
 
 def test_certificate_is_that_of_arrays(device):
-    X, y = sample(labels="binary")
-    model = PBRFF(5, n_candidates=200, labels="binary", gamma=0.1, random_state=0)
+    X, y = sample(target_type="binary")
+    model = PBRFF(5, n_candidates=200, target_type="binary", gamma=0.1, random_state=0)
     expected = model.fit(X, y).certificate().value
     assert model.fit(tensor(X, device), tensor(y, device)).certificate().value == pytest.approx(
         expected, abs=1e-9
@@ -162,9 +162,9 @@ def test_tensors_and_arrays_add_to_one_fit(device):
 def test_kernel_and_similarity_of_tensors(device):
     X, y = sample()
     model = PBRFF(5, n_candidates=200, random_state=0).fit(X, y)
-    gram = model.kernel(tensor(X, device), tensor(X[:9], device))
+    gram = model.kernel_matrix(tensor(X, device), tensor(X[:9], device))
     assert_beside(gram, tensor(X, device))
-    np.testing.assert_allclose(gram.cpu(), model.kernel(X, X[:9]), atol=1e-12)
+    np.testing.assert_allclose(gram.cpu(), model.kernel_matrix(X, X[:9]), atol=1e-12)
     landmarks = PBLandmarks("random", n_landmarks=5, random_state=0).fit(X, y)
     similarity = landmarks.similarity(tensor(X, device), 2)
     np.testing.assert_allclose(similarity.cpu(), landmarks.similarity(X, 2), atol=1e-12)
@@ -194,7 +194,7 @@ def test_bandwidths_are_those_of_arrays(device, rng):
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_gradients_are_those_of_arrays(device, labels, precision, dtype, rng):
-    X, y = sample(labels=labels, dtype=dtype)
+    X, y = sample(target_type=labels, dtype=dtype)
     target, frequencies = target_of(y, labels), rng.standard_normal((20, 7))
     options = {"balance": labels in ("binary", "multiclass"), "precision": precision}
     expected = alignment_objective(X, y, target, **options)(frequencies)
@@ -237,9 +237,9 @@ def test_scaled_columns_are_those_of_arrays(device, dtype, monkeypatch, rng):
 @pytest.mark.parametrize("is_weighted", [False, True])
 def test_boosted_frequencies_are_those_of_arrays(device, labels, is_weighted, rng):
     """Steps amplify what is rounded: 1e-12 in the gradients is 1e-6 of a frequency at most."""
-    X, y = sample(labels=labels)
+    X, y = sample(target_type=labels)
     weights = rng.integers(0, 3, len(X)) if is_weighted else None
-    model = BoostedRFF(6, n_rounds=2, n_steps=5, labels=labels, random_state=0)
+    model = BoostedRFF(6, n_rounds=2, n_steps=5, target_type=labels, random_state=0)
     expected = model.fit(X, y, sample_weight=weights).frequencies_
     frequencies = model.fit(tensor(X, device), tensor(y, device), weights).frequencies_
     np.testing.assert_allclose(frequencies, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
@@ -249,7 +249,7 @@ def test_boosted_frequencies_are_those_of_arrays(device, labels, is_weighted, rn
 
 
 def test_boosting_large_tensors_takes_single_precision(device, monkeypatch):
-    X, y = sample(labels="binary")
+    X, y = sample(target_type="binary")
     model = BoostedRFF(6, n_rounds=2, n_steps=3, random_state=0)
     expected = model.fit(X, y).frequencies_
     monkeypatch.setattr("pacfourier.estimators.boosted_rff.SMALL_WORK", 0)
@@ -258,10 +258,10 @@ def test_boosting_large_tensors_takes_single_precision(device, monkeypatch):
 
 
 def test_the_certificate_of_the_prior_is_that_of_arrays(device):
-    X, y = sample(labels="binary")
+    X, y = sample(target_type="binary")
     model = RFF(20, gamma=0.1, random_state=0).fit(tensor(X, device))
-    expected = model.certificate(X, y, labels="binary")
-    found = model.certificate(tensor(X, device), tensor(y, device), labels="binary")
+    expected = model.certificate(X, y, target_type="binary")
+    found = model.certificate(tensor(X, device), tensor(y, device), target_type="binary")
     assert found.value == pytest.approx(expected.value, abs=1e-12)
     assert found.rounding == expected.rounding == 0
 
@@ -340,7 +340,7 @@ def test_a_refused_tensor_leaves_no_mark():
 
 @pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16, torch.int8, torch.bool])
 def test_labels_and_weights_of_any_type(device, kind):
-    X, y = sample(labels="binary")
+    X, y = sample(target_type="binary")
     y, weights = y > 0, np.ones(len(X))
     expected = PBRFF(5, n_candidates=50, random_state=0).fit(X, y).losses_
     found = PBRFF(5, n_candidates=50, random_state=0)
@@ -349,7 +349,7 @@ def test_labels_and_weights_of_any_type(device, kind):
 
 
 def test_labels_may_be_columns_or_sparse():
-    X, y = sample(labels="multilabel")
+    X, y = sample(target_type="multilabel")
     model = PBRFF(5, n_candidates=50, random_state=0)
     expected = model.fit(X, y).losses_
     found = model.fit(torch.as_tensor(X), sparse.csr_array(y)).losses_
@@ -373,9 +373,9 @@ def test_kernels_of_tensors_stay_in_one_place(device):
     model = PBRFF(5, n_candidates=50, random_state=0).fit(X, y)
     for pair in ((tensor(X, device), X), (X, tensor(X, device))):
         with pytest.raises(ValueError, match="X and Y must be tensors on one device"):
-            model.kernel(*pair)
-    gram = model.kernel(tensor(X, device).float(), tensor(X[:9], device))
-    np.testing.assert_allclose(gram.cpu(), model.kernel(X, X[:9]), atol=1e-5)
+            model.kernel_matrix(*pair)
+    gram = model.kernel_matrix(tensor(X, device).float(), tensor(X[:9], device))
+    np.testing.assert_allclose(gram.cpu(), model.kernel_matrix(X, X[:9]), atol=1e-5)
 
 
 @pytest.mark.parametrize("spectrum", ["rbf", "rational_quadratic"])
@@ -383,7 +383,7 @@ def test_similarities_keep_their_digits_far_from_zero(device, spectrum):
     """Squares of 3e3 leave single precision no digits for distances of one."""
     X, y = sample(dtype=np.float32)
     X = np.round(X, 2) + np.float32(3000)
-    model = RBFLandmarks("random", spectrum=spectrum, gamma=0.5, n_landmarks=40, random_state=0)
+    model = RBFLandmarks("random", kernel=spectrum, gamma=0.5, n_landmarks=40, random_state=0)
     expected = model.fit(X, y).transform(X.astype(np.float64))
     np.testing.assert_allclose(model.transform(tensor(X, device)).cpu(), expected, atol=1e-5)
 

@@ -5,7 +5,7 @@ from functools import singledispatch
 import numpy as np
 from numpy.typing import NDArray
 
-from pacfourier.core.arrays import FloatArray, Samples
+from pacfourier.arrays import FloatArray, Samples
 from pacfourier.core.phases import (
     ROW_BLOCK,
     largest_magnitudes,
@@ -41,7 +41,7 @@ def fourier_features(
     weights : array of shape (n_frequencies,)
         The q_m, non-negative.
     """
-    from pacfourier.core import fused
+    from pacfourier.core import loops
 
     n_samples, n_frequencies = X.shape[0], len(frequencies)
     features = np.empty((n_samples, 2 * n_frequencies), dtype=X.dtype)
@@ -54,7 +54,7 @@ def fourier_features(
             scaled = amplitudes[members].astype(dtype)
             for rows, turns in turn_blocks(X[task], frequencies[members], dtype):
                 output = np.empty((2, *turns.shape), dtype=features.dtype)
-                fused.write_features(turns, scaled, output[0], output[1])
+                loops.write_features(turns, scaled, output[0], output[1])
                 block = features[task][rows]
                 block[:, members] = output[0]
                 block[:, n_frequencies + members] = output[1]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacfourier.core.arrays import FloatArray, IntArray, Samples
+from pacfourier.arrays import FloatArray, IntArray, Samples
 
 Precision = Literal["single", "double"]
 PRECISIONS = ("single", "double")

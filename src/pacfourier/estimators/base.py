@@ -6,11 +6,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pacfourier.core.arrays import is_tensor
+from pacfourier.arrays import is_tensor
 from pacfourier.core.features import fourier_features
 from pacfourier.core.phases import FREQUENCY_BLOCK
-from pacfourier.estimators.labels import check_no_missing
-from pacfourier.estimators.samples import is_lazy, lazily_mapped
+from pacfourier.data.labels import check_no_missing
+from pacfourier.data.samples import is_lazy, lazily_mapped
 
 # Frequencies lighter than this are left out of the kernel: together they weigh under 1e-12.
 NEGLIGIBLE_WEIGHT = 1e-17
@@ -63,8 +63,8 @@ class FourierMap(SparseTransformer):
         X = self._validate(X, reset=False)
         return fourier_features(X, self.frequencies_, self.frequency_weights_)
 
-    def kernel(self, X, Y=None):
-        """Return the kernel of the whole posterior, fit for ``SVC(kernel=model.kernel)``.
+    def kernel_matrix(self, X, Y=None):
+        """Return the kernel of the whole posterior, fit for ``SVC(kernel=model.kernel_matrix)``.
 
         Parameters
         ----------

@@ -4,8 +4,8 @@ import copy
 
 import numpy as np
 
-from pacfourier.core.boosting import residual_losses
-from pacfourier.core.cosine_model import (
+from pacfourier.core.alignment.targets import LABELS, ClassTarget, ContinuousTarget, target_of
+from pacfourier.core.boosting.cosine_model import (
     CosineModel,
     Penalties,
     hinge_losses,
@@ -13,22 +13,22 @@ from pacfourier.core.cosine_model import (
     moved_model,
     square_losses,
 )
-from pacfourier.core.frequencies import DRAW_STREAM, FrequencyPool
-from pacfourier.core.scaling import scaled_columns
-from pacfourier.core.spectra import RBF, Mixture
-from pacfourier.core.targets import LABELS, ClassTarget, ContinuousTarget, target_of
-from pacfourier.estimators.base import FourierMap, reporter
-from pacfourier.estimators.labels import (
+from pacfourier.core.boosting.residuals import residual_losses
+from pacfourier.core.boosting.scaling import scaled_columns
+from pacfourier.core.prior.frequencies import DRAW_STREAM, FrequencyPool
+from pacfourier.data.labels import (
     dense_labels,
     positive_weights,
     show_classes,
     warn_of_many_classes,
 )
+from pacfourier.data.samples import adopt
+from pacfourier.estimators.base import FourierMap, reporter
 from pacfourier.estimators.learned import SMALL_WORK
 from pacfourier.estimators.parameters import check_count, check_option, check_positive, drawn_seed
-from pacfourier.estimators.samples import adopt
 from pacfourier.pacbayes.draws import draw_frequencies
 from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
+from pacfourier.spectra import RBF, Mixture
 
 # Bandwidths of the candidates, in units of one over the mean squared distance of two samples.
 RELATIVE_GAMMAS = tuple(2 * 10.0**k for k in np.arange(-2, 1.25, 0.5))
@@ -66,7 +66,7 @@ class BoostedRFF(FourierMap):
         root of their number, 20 at least and 50 at most.
     ridge : float, default=0.01
         Penalty on the squared amplitudes, against the mean loss.
-    labels : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
+    target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
         What y holds, as in ``PBRFF``.
     random_state : int, RandomState or None, default=None
         With an integer the frequencies are the same for any number of threads.
@@ -105,7 +105,7 @@ class BoostedRFF(FourierMap):
         n_rounds=4,
         n_steps="auto",
         ridge=0.01,
-        labels="auto",
+        target_type="auto",
         random_state=None,
         verbose=False,
     ):
@@ -113,7 +113,7 @@ class BoostedRFF(FourierMap):
         self.n_rounds = n_rounds
         self.n_steps = n_steps
         self.ridge = ridge
-        self.labels = labels
+        self.target_type = target_type
         self.random_state = random_state
         self.verbose = verbose
 
@@ -137,13 +137,13 @@ class BoostedRFF(FourierMap):
         if self.n_steps != "auto":
             check_count("n_steps", self.n_steps, "'auto'")
         check_positive("ridge", self.ridge)
-        check_option("labels", self.labels, LABELS)
+        check_option("target_type", self.target_type, LABELS)
         trial = copy.copy(self)
         X, y = trial._validate(X, y, reset=True, multi_output=True, ensure_min_samples=2)
         X, y, copies = positive_weights(X, dense_labels(y), sample_weight)
         copies = np.ones(len(y)) if copies is None else copies
-        target = target_of(y, self.labels)
-        warn_of_many_classes(target, X.shape[0], self.labels, stacklevel=3)
+        target = target_of(y, self.target_type)
+        warn_of_many_classes(target, X.shape[0], self.target_type, stacklevel=3)
         show_classes(trial, target)
         n_steps = self._steps(copies.sum())
         scaled, scales = scaled_columns(X, copies, self._dtype(X.shape, n_steps))

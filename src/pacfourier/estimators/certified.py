@@ -4,9 +4,9 @@ from numbers import Real
 
 import numpy as np
 
-from pacfourier.core.summary import row_fingerprints
-from pacfourier.core.targets import ClassTarget, ContinuousTarget
-from pacfourier.pacbayes.bounds._landmarks import mixture_divergence
+from pacfourier.bounds._landmarks import mixture_divergence
+from pacfourier.core.alignment.summary import row_fingerprints
+from pacfourier.core.alignment.targets import ClassTarget, ContinuousTarget
 from pacfourier.pacbayes.certificate import Assumption, Certificate
 from pacfourier.pacbayes.divergences import kl_divergence
 from pacfourier.pacbayes.evidence import Evidence, best_bound, landmark_bound
@@ -157,7 +157,9 @@ def _loss_assumption(target):
 def _label_assumption(is_binary):
     if is_binary:
         return Assumption("labels", "declared", "the label space has two elements.")
-    return Assumption("labels", "holds", "any number of classes; labels='binary' may be tighter.")
+    return Assumption(
+        "labels", "holds", "any number of classes; target_type='binary' may be tighter."
+    )
 
 
 def _constant_assumption(bound):

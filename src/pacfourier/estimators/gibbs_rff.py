@@ -7,26 +7,26 @@ from functools import partial
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.core.alignment import AlignmentSums, alignment_sums
-from pacfourier.core.gradients import (
+from pacfourier.core.alignment.gradients import (
     alignment_gradients,
     alignment_objective,
     alignment_tilts,
 )
-from pacfourier.core.particles import GibbsTarget
+from pacfourier.core.alignment.sums import AlignmentSums, alignment_sums
+from pacfourier.core.alignment.targets import LABELS, ClassTarget, target_of
 from pacfourier.core.phases import PRECISIONS
-from pacfourier.core.smc import gibbs_run, pilot_schedule, systematic_indices
-from pacfourier.core.spectra import gaussian_components
-from pacfourier.core.targets import LABELS, ClassTarget, target_of
+from pacfourier.core.sampling.particles import GibbsTarget
+from pacfourier.core.sampling.smc import gibbs_run, pilot_schedule, systematic_indices
+from pacfourier.data.labels import dense_labels, show_classes, warn_of_many_classes
+from pacfourier.data.samples import Block, Sample, adopt, read_sample
 from pacfourier.estimators.base import FourierMap, reporter
 from pacfourier.estimators.certified import alignment_evidence, certificate_of, deployed_weights
-from pacfourier.estimators.labels import dense_labels, show_classes, warn_of_many_classes
 from pacfourier.estimators.learned import SMALL_WORK, Learned, learned_of
 from pacfourier.estimators.parameters import check_count, check_option, check_positive, drawn_seed
 from pacfourier.estimators.priors import prior_source, prior_spectrum
-from pacfourier.estimators.samples import Block, Sample, adopt, read_sample
 from pacfourier.pacbayes.certificate import Assumption
 from pacfourier.pacbayes.evidence import particle_log_prior
+from pacfourier.spectra import gaussian_components
 
 # Streams of random numbers under a seed: what the pilot learns must not depend on the run's.
 PILOT_STREAM, RUN_STREAM, KEEP_STREAM = 0, 1, 2
@@ -65,17 +65,17 @@ class GibbsRFF(FourierMap):
     n_steps : int, default=100
         Number of temperatures from the prior to the posterior. More steps follow the posterior
         more closely, and lower the divergence that the certificate pays.
-    balance : bool, default=True
+    class_weight : {"balanced", None}, default="balanced"
         Whether all classes weigh the same in the loss that is sampled, and agreements have mean
         zero. ``losses_`` and the certificate are the paper's either way.
-    spectrum : {"rbf"} or Spectrum, default="rbf"
+    kernel : {"rbf"} or Spectrum, default="rbf"
         The kernel, by the name of its Fourier transform: Gaussian, or an object of
         ``pacfourier.spectra`` that is RBF or a mixture of RBFs.
     gamma : float or {"multiscale", "scale", "median"}, default="multiscale"
         Bandwidth: the RBF kernel is exp(-gamma ||x - x'||^2). "multiscale" puts ten bandwidths
         from 1e-7 to 1e2 into one prior, and particles move between them; "scale" is 1 /
         (n_features * variance of X); "median" is 1 / (2 m^2) for m the median distance.
-    labels : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
+    target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
         What y holds. "auto" reads it off y: integers and strings are classes, numbers with a
         fractional part are continuous, a matrix of zeros and ones holds label sets.
     precision : {"auto", "single", "double"}, default="auto"
@@ -143,10 +143,10 @@ class GibbsRFF(FourierMap):
         n_particles=100,
         beta=20.0,
         n_steps=100,
-        balance=True,
-        spectrum="rbf",
+        class_weight="balanced",
+        kernel="rbf",
         gamma="multiscale",
-        labels="auto",
+        target_type="auto",
         precision="auto",
         random_state=None,
         verbose=False,
@@ -155,10 +155,10 @@ class GibbsRFF(FourierMap):
         self.n_particles = n_particles
         self.beta = beta
         self.n_steps = n_steps
-        self.balance = balance
-        self.spectrum = spectrum
+        self.class_weight = class_weight
+        self.kernel = kernel
         self.gamma = gamma
-        self.labels = labels
+        self.target_type = target_type
         self.precision = precision
         self.random_state = random_state
         self.verbose = verbose
@@ -183,9 +183,9 @@ class GibbsRFF(FourierMap):
         return adopt(self, trial._learn(sample))
 
     def _learn(self, sample):
-        shown = sample.witnesses(self.labels)
-        self.target_ = target_of(shown.labels, self.labels)
-        warn_of_many_classes(self.target_, shown.n_samples, self.labels)
+        shown = sample.witnesses(self.target_type)
+        self.target_ = target_of(shown.labels, self.target_type)
+        warn_of_many_classes(self.target_, shown.n_samples, self.target_type)
         show_classes(self, self.target_)
         seed = drawn_seed(self.random_state)
         self.prior_source_ = prior_source(self)
@@ -205,7 +205,7 @@ class GibbsRFF(FourierMap):
         self.losses_ = self.sums_.losses(self.target_.agreement(self.sums_.totals))
         return self
 
-    def resample(self, *, n_frequencies):
+    def redraw(self, *, n_frequencies):
         """Return a new estimator that keeps another number of the same particles.
 
         Parameters
@@ -215,18 +215,18 @@ class GibbsRFF(FourierMap):
 
         Returns
         -------
-        resampled : GibbsRFF
+        redrawn : GibbsRFF
         """
         check_is_fitted(self)
-        resampled = copy.copy(self).set_params(n_frequencies=n_frequencies)
+        redrawn = copy.copy(self).set_params(n_frequencies=n_frequencies)
         check_count("n_frequencies", n_frequencies)
         if n_frequencies > len(self.posterior_):
             raise ValueError(
                 f"n_frequencies must be at most the {len(self.posterior_)} particles of this fit, "
                 f"got {n_frequencies}."
             )
-        resampled._keep(self.keep_offset_)
-        return resampled
+        redrawn._keep(self.keep_offset_)
+        return redrawn
 
     def _block(self, X, y, sample_weight=None, *, reset, fewest):
         """Validate rows; ``fit`` takes no weights."""
@@ -284,7 +284,7 @@ class GibbsRFF(FourierMap):
         check_count("n_particles", self.n_particles)
         check_positive("beta", self.beta)
         check_count("n_steps", self.n_steps)
-        check_option("labels", self.labels, LABELS)
+        check_option("target_type", self.target_type, LABELS)
         check_option("precision", self.precision, ("auto", *PRECISIONS))
 
     def _n_climbing(self):
@@ -301,13 +301,13 @@ class GibbsRFF(FourierMap):
         self.frequencies_ = self.pool_[self.kept_]
 
     def _gibbs_target(self, sample, n_samples, seed):
-        spectrum = prior_spectrum(sample, self.spectrum, self.gamma, np.random.default_rng(seed))
+        spectrum = prior_spectrum(sample, self.kernel, self.gamma, np.random.default_rng(seed))
         precision = self.precision
         if precision == "auto":
             work = n_samples * sample.n_features * self._n_climbing()
             precision = "double" if self.n_steps * work <= SMALL_WORK else "single"
         options = {
-            "balance": bool(self.balance) and isinstance(self.target_, ClassTarget),
+            "balance": bool(self.class_weight) and isinstance(self.target_, ClassTarget),
             "precision": precision,
         }
         if isinstance(sample, Sample):

@@ -9,14 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.core.alignment import AlignmentSums, alignment_sums, class_balanced_losses
-from pacfourier.core.frequencies import DRAW_STREAM
+from pacfourier.core.alignment.summary import SampleSummary, sample_summary
+from pacfourier.core.alignment.sums import AlignmentSums, alignment_sums, class_balanced_losses
+from pacfourier.core.alignment.targets import LABELS, ClassTarget, Target, target_of
 from pacfourier.core.phases import PRECISIONS
-from pacfourier.core.summary import SampleSummary, sample_summary
-from pacfourier.core.targets import LABELS, ClassTarget, Target, target_of
-from pacfourier.estimators.base import FourierMap
-from pacfourier.estimators.certified import alignment_evidence, certificate_of, deployed_weights
-from pacfourier.estimators.labels import (
+from pacfourier.core.prior.frequencies import DRAW_STREAM
+from pacfourier.data.labels import (
     check_pairs,
     check_same_classes,
     dense_labels,
@@ -24,9 +22,11 @@ from pacfourier.estimators.labels import (
     show_classes,
     warn_of_many_classes,
 )
+from pacfourier.data.samples import Block, adopt, read_sample
+from pacfourier.estimators.base import FourierMap
+from pacfourier.estimators.certified import alignment_evidence, certificate_of, deployed_weights
 from pacfourier.estimators.parameters import check_count, check_option
 from pacfourier.estimators.priors import prior_pool, prior_source
-from pacfourier.estimators.samples import Block, adopt, read_sample
 from pacfourier.pacbayes.draws import check_draw, draw_frequencies
 
 # Up to this many multiplications double precision takes a blink, and precision="auto" takes it.
@@ -59,7 +59,7 @@ class LearnedFourierMap(FourierMap, ABC):
     parameters that takes, in ``_posterior_parameters``.
     """
 
-    _posterior_parameters = ("n_frequencies", "draw", "balance")
+    _posterior_parameters = ("n_frequencies", "draw", "class_weight")
 
     @abstractmethod
     def _posterior(self):
@@ -70,7 +70,7 @@ class LearnedFourierMap(FourierMap, ABC):
         check_count("n_frequencies", self.n_frequencies)
         check_count("n_candidates", self.n_candidates)
         check_draw(self.draw, self.n_frequencies, self.n_candidates)
-        check_option("labels", self.labels, LABELS)
+        check_option("target_type", self.target_type, LABELS)
         check_option("precision", self.precision, ("auto", *PRECISIONS))
 
     def fit(self, X, y, sample_weight=None):
@@ -137,29 +137,29 @@ class LearnedFourierMap(FourierMap, ABC):
         learned = self._learned().merge(Learned(target, recoded, other.summary_))
         return copy.copy(self)._accept(learned)
 
-    def resample(self, **parameters):
+    def redraw(self, **parameters):
         """Return a new estimator with another posterior or draw, without a pass over the data.
 
         Parameters
         ----------
         **parameters
-            New values of ``n_frequencies``, ``draw``, ``balance`` and the parameters of the
+            New values of ``n_frequencies``, ``draw``, ``class_weight`` and the parameters of the
             posterior.
 
         Returns
         -------
-        resampled : object
+        redrawn : object
         """
         check_is_fitted(self)
         unknown = sorted(set(parameters) - set(self._posterior_parameters))
         if unknown:
             raise ValueError(
-                f"resample takes {self._posterior_parameters}, got {unknown}: "
+                f"redraw takes {self._posterior_parameters}, got {unknown}: "
                 "the others need a new fit."
             )
-        resampled = copy.copy(self).set_params(**parameters)
-        resampled._check_parameters()
-        return resampled._choose_frequencies()
+        redrawn = copy.copy(self).set_params(**parameters)
+        redrawn._check_parameters()
+        return redrawn._choose_frequencies()
 
     def certificate(self, epsilon=0.05, *, bound="auto", of="deployed"):
         """Return an upper bound on the alignment loss, with what is known of its assumptions.
@@ -219,11 +219,11 @@ class LearnedFourierMap(FourierMap, ABC):
         if reset:
             trial.prior_source_ = prior_source(self)
             if classes is None:
-                shown = sample.witnesses(self.labels)
-                target = target_of(shown.labels, self.labels)
-                warn_of_many_classes(target, shown.n_samples, self.labels)
+                shown = sample.witnesses(self.target_type)
+                target = target_of(shown.labels, self.target_type)
+                warn_of_many_classes(target, shown.n_samples, self.target_type)
             else:
-                target = target_of(np.unique(classes), self.labels, classes)
+                target = target_of(np.unique(classes), self.target_type, classes)
             pool = prior_pool(sample, self, self.n_candidates)
         else:
             check_same_classes(self.target_, classes)
@@ -262,7 +262,7 @@ class LearnedFourierMap(FourierMap, ABC):
         self.losses_ = self.sums_.losses(self.target_.agreement(self.sums_.totals))
         self.selection_losses_ = self.losses_
         show_classes(self, self.target_)
-        if self.balance and isinstance(self.target_, ClassTarget):
+        if self.class_weight and isinstance(self.target_, ClassTarget):
             self.selection_losses_ = class_balanced_losses(self.sums_)
         self.posterior_ = self._posterior()
         self.kept_, self.frequency_weights_ = draw_frequencies(

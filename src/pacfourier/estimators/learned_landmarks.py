@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pacfourier.core.alignment import AlignmentSums, alignment_sums
-from pacfourier.core.summary import SampleSummary, row_fingerprints, sample_summary
+from pacfourier.core.alignment.summary import SampleSummary, row_fingerprints, sample_summary
+from pacfourier.core.alignment.sums import AlignmentSums, alignment_sums
 from pacfourier.estimators.learned import working_precision
 
 # A landmark is no row of the data, one of them under another label, or one of them.

@@ -3,14 +3,14 @@
 import numpy as np
 from sklearn.utils import check_array, check_X_y
 
-from pacfourier.core.alignment import alignment_sums
-from pacfourier.core.arrays import is_tensor, matching
+from pacfourier.arrays import is_tensor, matching
+from pacfourier.core.alignment.sums import alignment_sums
+from pacfourier.core.alignment.targets import target_of
 from pacfourier.core.phases import precision_of
-from pacfourier.core.targets import target_of
-from pacfourier.estimators.labels import check_pairs, dense_labels, positive_weights
+from pacfourier.data.labels import check_pairs, dense_labels, positive_weights
 
 
-def alignment_losses(X, y, frequencies, *, sample_weight=None, labels="auto"):
+def alignment_losses(X, y, frequencies, *, sample_weight=None, target_type="auto"):
     r"""Return how badly each cosine agrees with the labels, over all pairs of samples.
 
     .. math:: \hat L(\omega) = \frac{1}{n (n - 1)} \sum_{i \neq j}
@@ -25,7 +25,7 @@ def alignment_losses(X, y, frequencies, *, sample_weight=None, labels="auto"):
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
     frequencies : array-like of shape (n_frequencies, n_features)
     sample_weight : array-like of shape (n_samples,), default=None
-    labels : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
+    target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
         What y holds; "auto" reads it off y.
 
     Returns
@@ -46,7 +46,7 @@ def alignment_losses(X, y, frequencies, *, sample_weight=None, labels="auto"):
             f"frequencies must have {X.shape[1]} columns as X has, got {frequencies.shape[1]}."
         )
     X, y, sample_weight = positive_weights(X, dense_labels(y), sample_weight)
-    target = target_of(y, labels)
+    target = target_of(y, target_type)
     sums = alignment_sums(
         X, y, target, frequencies, sample_weight=sample_weight, precision=precision_of(X)
     )

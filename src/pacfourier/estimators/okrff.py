@@ -15,7 +15,7 @@ class OKRFF(LearnedFourierMap):
     ball binds, the posterior is as wide as N / (1 + rho) equal weights.
 
     The defaults are chosen by measurement; the paper's comparison takes ``draw="replacement",
-    balance=False``, a ``rho`` of N times 1e-4 to 1 and a ``gamma``, both from validation.
+    class_weight=None``, a ``rho`` of N times 1e-4 to 1 and a ``gamma``, both from validation.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class OKRFF(LearnedFourierMap):
         authors' code counts in squared distance, which is rho / N.
     mu : float, default=2.0
         Order of the divergence, above one; two is the chi-square divergence.
-    draw, balance, spectrum, gamma, sampling, labels, precision, random_state
+    draw, class_weight, kernel, gamma, sampling, target_type, precision, random_state
         As in ``PBRFF``.
 
     Attributes
@@ -51,7 +51,7 @@ class OKRFF(LearnedFourierMap):
     392
     """
 
-    _posterior_parameters = ("n_frequencies", "draw", "balance", "rho", "mu")
+    _posterior_parameters = ("n_frequencies", "draw", "class_weight", "rho", "mu")
 
     def __init__(
         self,
@@ -61,11 +61,11 @@ class OKRFF(LearnedFourierMap):
         rho="ess",
         mu=2.0,
         draw="weighted",
-        balance=True,
-        spectrum="rbf",
+        class_weight="balanced",
+        kernel="rbf",
         gamma="multiscale",
         sampling="iid",
-        labels="auto",
+        target_type="auto",
         precision="auto",
         random_state=None,
     ):
@@ -74,11 +74,11 @@ class OKRFF(LearnedFourierMap):
         self.rho = rho
         self.mu = mu
         self.draw = draw
-        self.balance = balance
-        self.spectrum = spectrum
+        self.class_weight = class_weight
+        self.kernel = kernel
         self.gamma = gamma
         self.sampling = sampling
-        self.labels = labels
+        self.target_type = target_type
         self.precision = precision
         self.random_state = random_state
 

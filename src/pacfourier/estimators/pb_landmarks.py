@@ -7,13 +7,18 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.core.arrays import matching
+from pacfourier.arrays import matching
+from pacfourier.core.alignment.landmarks import (
+    landmark_phases,
+    landmark_similarities,
+    landmark_waves,
+)
+from pacfourier.core.alignment.summary import row_fingerprints
 from pacfourier.core.features import fourier_features
-from pacfourier.core.frequencies import FrequencyPool
-from pacfourier.core.landmarks import landmark_phases, landmark_similarities, landmark_waves
-from pacfourier.core.summary import row_fingerprints
+from pacfourier.core.prior.frequencies import FrequencyPool
+from pacfourier.data.labels import check_same_classes
+from pacfourier.data.samples import adopt, is_lazy, lazily_mapped, read_sample
 from pacfourier.estimators.certified import landmark_certificate
-from pacfourier.estimators.labels import check_same_classes
 from pacfourier.estimators.learned_landmarks import (
     ABSENT,
     SAMPLE,
@@ -24,7 +29,6 @@ from pacfourier.estimators.learned_landmarks import (
 from pacfourier.estimators.parameters import check_count, check_option, check_positive
 from pacfourier.estimators.priors import prior_source, prior_spectrum
 from pacfourier.estimators.rbf_landmarks import LandmarkMap
-from pacfourier.estimators.samples import adopt, is_lazy, lazily_mapped, read_sample
 from pacfourier.pacbayes.certificate import Assumption
 from pacfourier.pacbayes.posteriors import gibbs_posterior
 
@@ -54,7 +58,7 @@ class PBLandmarks(LandmarkMap):
     frequencies : {"per_landmark", "shared"}, default="per_landmark"
         Whether each landmark draws its own frequencies, or all weigh the same ones: one pass
         over the data for all.
-    spectrum : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
+    kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
         The kernel, by the name of its Fourier transform.
     gamma : float or {"median", "scale", "multiscale"}, default="median"
         Bandwidth, as in ``RFF``.
@@ -95,7 +99,7 @@ class PBLandmarks(LandmarkMap):
         n_frequencies=64,
         beta=1.0,
         frequencies="per_landmark",
-        spectrum="rbf",
+        kernel="rbf",
         gamma="median",
         sampling="iid",
         random_state=None,
@@ -105,7 +109,7 @@ class PBLandmarks(LandmarkMap):
         self.n_frequencies = n_frequencies
         self.beta = beta
         self.frequencies = frequencies
-        self.spectrum = spectrum
+        self.kernel = kernel
         self.gamma = gamma
         self.sampling = sampling
         self.random_state = random_state
@@ -174,7 +178,7 @@ class PBLandmarks(LandmarkMap):
         merged.landmark_indices_ = None
         return merged._accept(self._learned().merge(other._learned()))
 
-    def resample(self, *, beta):
+    def redraw(self, *, beta):
         """Return a new estimator with another temperature, without a pass over the data.
 
         Parameters
@@ -183,12 +187,12 @@ class PBLandmarks(LandmarkMap):
 
         Returns
         -------
-        resampled : PBLandmarks
+        redrawn : PBLandmarks
         """
         check_is_fitted(self)
-        resampled = copy.copy(self).set_params(beta=beta)
-        resampled._check_parameters()
-        return resampled._weigh()
+        redrawn = copy.copy(self).set_params(beta=beta)
+        redrawn._check_parameters()
+        return redrawn._weigh()
 
     def transform(self, X):
         """Map samples to their learned similarities to the landmarks.
@@ -330,7 +334,7 @@ class PBLandmarks(LandmarkMap):
         """Choose landmarks and frequencies."""
         seed = self._choose(sample, classes)
         self.prior_source_ = prior_source(self)
-        spectrum = prior_spectrum(sample, self.spectrum, self.gamma, np.random.default_rng(seed))
+        spectrum = prior_spectrum(sample, self.kernel, self.gamma, np.random.default_rng(seed))
         n_owners = 1 if self.frequencies == "shared" else self.landmarks_.shape[0]
         self.pool_ = FrequencyPool(
             spectrum, n_owners * self.n_frequencies, sample.n_features, seed, self.sampling

@@ -19,7 +19,7 @@ class PBRFF(LearnedFourierMap):
     map for a linear model, in place of a kernel machine.
 
     The defaults are chosen by measurement; the paper's own are ``beta=1.0,
-    draw="replacement", balance=False`` and a ``gamma`` from validation.
+    draw="replacement", class_weight=None`` and a ``gamma`` from validation.
 
     Parameters
     ----------
@@ -35,10 +35,10 @@ class PBRFF(LearnedFourierMap):
     draw : {"weighted", "distinct", "replacement"}, default="weighted"
         Which frequencies to keep: the D heaviest, with their weights; D drawn without
         replacement; or D drawn independently, as in the paper.
-    balance : bool, default=True
+    class_weight : {"balanced", None}, default="balanced"
         Whether all classes weigh the same when frequencies are chosen, and agreements have
         mean zero: see ``selection_losses_``. Two classes of equal size are not affected.
-    spectrum : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
+    kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
         The kernel, by the name of its Fourier transform. An object of ``pacfourier.spectra``
         carries its own bandwidth.
     gamma : float or {"multiscale", "scale", "median"}, default="multiscale"
@@ -48,7 +48,7 @@ class PBRFF(LearnedFourierMap):
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the candidates are drawn together. "structured" is several times faster on wide dense
         data, from some hundred features on, at about the same error (``docs/structured.md``).
-    labels : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
+    target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
         What y holds. "auto" reads it off y: integers and strings are classes, numbers with a
         fractional part are continuous, a matrix of zeros and ones holds label sets.
     precision : {"auto", "single", "double"}, default="auto"
@@ -102,7 +102,7 @@ class PBRFF(LearnedFourierMap):
     True
     """
 
-    _posterior_parameters = ("n_frequencies", "draw", "balance", "beta")
+    _posterior_parameters = ("n_frequencies", "draw", "class_weight", "beta")
 
     def __init__(
         self,
@@ -111,11 +111,11 @@ class PBRFF(LearnedFourierMap):
         n_candidates=20000,
         beta="ess",
         draw="weighted",
-        balance=True,
-        spectrum="rbf",
+        class_weight="balanced",
+        kernel="rbf",
         gamma="multiscale",
         sampling="iid",
-        labels="auto",
+        target_type="auto",
         precision="auto",
         random_state=None,
     ):
@@ -123,11 +123,11 @@ class PBRFF(LearnedFourierMap):
         self.n_candidates = n_candidates
         self.beta = beta
         self.draw = draw
-        self.balance = balance
-        self.spectrum = spectrum
+        self.class_weight = class_weight
+        self.kernel = kernel
         self.gamma = gamma
         self.sampling = sampling
-        self.labels = labels
+        self.target_type = target_type
         self.precision = precision
         self.random_state = random_state
 

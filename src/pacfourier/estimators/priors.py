@@ -4,9 +4,10 @@ from numbers import Real
 
 import numpy as np
 
-from pacfourier.core.bandwidth import median_gamma, median_rows, scale_gamma
-from pacfourier.core.frequencies import FrequencyPool
-from pacfourier.core.spectra import (
+from pacfourier.core.prior.bandwidth import median_gamma, median_rows, scale_gamma
+from pacfourier.core.prior.frequencies import FrequencyPool
+from pacfourier.estimators.parameters import drawn_seed
+from pacfourier.spectra import (
     RBF,
     Laplacian,
     Matern,
@@ -14,7 +15,6 @@ from pacfourier.core.spectra import (
     Spectrum,
     multiscale,
 )
-from pacfourier.estimators.parameters import drawn_seed
 
 SPECTRA = {
     "rbf": RBF,
@@ -25,14 +25,14 @@ SPECTRA = {
 GAMMA_RULES = ("multiscale", "scale", "median")
 
 
-def prior_spectrum(sample, spectrum, gamma, rng):
+def prior_spectrum(sample, kernel, gamma, rng):
     """Return the spectrum that names mean; the sample serves the rules of thumb only."""
-    if isinstance(spectrum, Spectrum):
-        return spectrum
-    if spectrum not in SPECTRA:
+    if isinstance(kernel, Spectrum):
+        return kernel
+    if kernel not in SPECTRA:
         names = tuple(SPECTRA)
-        raise ValueError(f"spectrum must be a Spectrum or one of {names}, got {spectrum!r}.")
-    family = SPECTRA[spectrum]
+        raise ValueError(f"kernel must be a Spectrum or one of {names}, got {kernel!r}.")
+    family = SPECTRA[kernel]
     if isinstance(gamma, Real):
         return family(gamma=float(gamma))
     if gamma == "multiscale":
@@ -51,13 +51,13 @@ def prior_spectrum(sample, spectrum, gamma, rng):
 
 def prior_source(estimator):
     """Return where the bandwidth of an estimator's prior comes from, for its certificate."""
-    return estimator.gamma if isinstance(estimator.spectrum, str) else estimator.spectrum
+    return estimator.gamma if isinstance(estimator.kernel, str) else estimator.kernel
 
 
 def prior_pool(sample, estimator, n_frequencies):
     """Return a pool of frequencies from the prior that an estimator's parameters describe."""
     seed = drawn_seed(estimator.random_state)
     spectrum = prior_spectrum(
-        sample, estimator.spectrum, estimator.gamma, np.random.default_rng(seed)
+        sample, estimator.kernel, estimator.gamma, np.random.default_rng(seed)
     )
     return FrequencyPool(spectrum, n_frequencies, sample.n_features, seed, estimator.sampling)

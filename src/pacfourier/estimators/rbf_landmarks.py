@@ -8,14 +8,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.core.arrays import is_tensor, matching
-from pacfourier.core.spectra import Isotropic, Laplacian, Mixture
-from pacfourier.core.targets import labels_shown, target_of
+from pacfourier.arrays import is_tensor, matching
+from pacfourier.core.alignment.targets import labels_shown, target_of
+from pacfourier.data.samples import Block, Sample, adopt
+from pacfourier.data.selection import select_landmarks
 from pacfourier.estimators.base import SparseTransformer
 from pacfourier.estimators.parameters import drawn_seed
 from pacfourier.estimators.priors import prior_spectrum
-from pacfourier.estimators.samples import Block, Sample, adopt
-from pacfourier.estimators.selection import select_landmarks
+from pacfourier.spectra import Isotropic, Laplacian, Mixture
 
 
 class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
@@ -72,7 +72,7 @@ class RBFLandmarks(LandmarkMap):
         Classes get equal shares; what a small class cannot fill goes to the others.
     n_landmarks : int or float, default=0.1
         A count, or a fraction of the samples.
-    spectrum : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
+    kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
         The kernel, by the name of its Fourier transform.
     gamma : float or {"median", "scale", "multiscale"}, default="median"
         Bandwidth, as in ``RFF``.
@@ -101,13 +101,13 @@ class RBFLandmarks(LandmarkMap):
         landmarks="medoids",
         *,
         n_landmarks=0.1,
-        spectrum="rbf",
+        kernel="rbf",
         gamma="median",
         random_state=None,
     ):
         self.landmarks = landmarks
         self.n_landmarks = n_landmarks
-        self.spectrum = spectrum
+        self.kernel = kernel
         self.gamma = gamma
         self.random_state = random_state
 
@@ -127,7 +127,7 @@ class RBFLandmarks(LandmarkMap):
         trial = copy.copy(self)
         sample = Sample(trial._block(X, y, reset=True, fewest=2))
         rng = np.random.default_rng(trial._choose(sample))
-        trial.spectrum_ = prior_spectrum(sample, self.spectrum, self.gamma, rng)
+        trial.spectrum_ = prior_spectrum(sample, self.kernel, self.gamma, rng)
         return adopt(self, trial)
 
     def transform(self, X):

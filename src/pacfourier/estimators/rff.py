@@ -5,15 +5,15 @@ import copy
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.core.alignment import alignment_sums
-from pacfourier.core.summary import sample_summary
-from pacfourier.core.targets import target_of
+from pacfourier.core.alignment.summary import sample_summary
+from pacfourier.core.alignment.sums import alignment_sums
+from pacfourier.core.alignment.targets import target_of
+from pacfourier.data.labels import dense_labels
+from pacfourier.data.samples import Block, Sample, adopt
 from pacfourier.estimators.base import FourierMap
 from pacfourier.estimators.certified import alignment_evidence, certificate_of
-from pacfourier.estimators.labels import dense_labels
 from pacfourier.estimators.parameters import check_count
 from pacfourier.estimators.priors import prior_pool, prior_source
-from pacfourier.estimators.samples import Block, Sample, adopt
 
 
 class RFF(FourierMap):
@@ -27,7 +27,7 @@ class RFF(FourierMap):
     ----------
     n_frequencies : int, default=100
         Number D of frequencies; the map has 2 D columns.
-    spectrum : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
+    kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
         The kernel, by the name of its Fourier transform. An object of ``pacfourier.spectra``
         carries its own bandwidth.
     gamma : float or {"median", "scale", "multiscale"}, default="median"
@@ -60,13 +60,13 @@ class RFF(FourierMap):
         self,
         n_frequencies=100,
         *,
-        spectrum="rbf",
+        kernel="rbf",
         gamma="median",
         sampling="iid",
         random_state=None,
     ):
         self.n_frequencies = n_frequencies
-        self.spectrum = spectrum
+        self.kernel = kernel
         self.gamma = gamma
         self.sampling = sampling
         self.random_state = random_state
@@ -95,7 +95,7 @@ class RFF(FourierMap):
         trial.frequency_weights_ = trial.posterior_
         return adopt(self, trial)
 
-    def certificate(self, X, y, epsilon=0.05, *, bound="auto", labels="auto"):
+    def certificate(self, X, y, epsilon=0.05, *, bound="auto", target_type="auto"):
         """Return an upper bound on the alignment loss of the map's kernel.
 
         ``fit`` sees no labels, hence the data here. Nothing was learned: the divergence is zero.
@@ -119,7 +119,7 @@ class RFF(FourierMap):
         check_is_fitted(self)
         X, y = self._validate(X, y, reset=False, multi_output=True, ensure_min_samples=2)
         y = dense_labels(y)
-        target = target_of(y, labels)
+        target = target_of(y, target_type)
         sums = alignment_sums(X, y, target, self.frequencies_, precision="double")
         return certificate_of(
             self,

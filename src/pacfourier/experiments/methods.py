@@ -23,8 +23,8 @@ from pacfourier import (
     RBFLandmarks,
     alignment_losses,
 )
-from pacfourier.core.landmarks import landmark_similarities
-from pacfourier.estimators.selection import kmeans_centroids
+from pacfourier.core.alignment.landmarks import landmark_similarities
+from pacfourier.data.selection import kmeans_centroids
 from pacfourier.experiments.plan import (
     BETAS,
     GAMMAS,
@@ -95,7 +95,7 @@ def fourier_certificate(bench: Bench, model: Any) -> dict[str, float]:
         return {}
     parts, epsilon = bench.parts, EPSILON / len(GAMMAS)
     if isinstance(model, RFF):
-        found = model.certificate(parts.X_train, parts.y_train, epsilon, labels="binary")
+        found = model.certificate(parts.X_train, parts.y_train, epsilon, target_type="binary")
     else:
         found = model.certificate(epsilon)
     losses = alignment_losses(parts.X_test, parts.y_test, model.frequencies_)
@@ -125,13 +125,13 @@ def learned_features(
     name, grid = ("beta", BETAS) if estimator is PBRFF else ("rho", RHOS)
     for value in grid:
         chosen = {name: value if estimator is PBRFF else value * N_CANDIDATES}
-        model = fitted.resample(n_frequencies=int(width), draw=draw, **chosen)
+        model = fitted.redraw(n_frequencies=int(width), draw=draw, **chosen)
         yield mapped(bench, chosen, model)
 
 
 def fitted_posterior(bench: Bench, estimator: type) -> Any:
     """Return PBRFF or OKRFF with the losses of the split's candidates, which they share."""
-    common = {"n_candidates": N_CANDIDATES, "labels": "binary", "balance": False}
+    common = {"n_candidates": N_CANDIDATES, "target_type": "binary", "class_weight": None}
     seed = bench.seed("candidates")
     return bench.fitted(estimator(gamma=bench.gamma, random_state=seed, **common))
 
@@ -148,7 +148,7 @@ def sampled_features(bench: Bench, profile: Profile, width: float) -> Iterator[C
     """Yield draws of the continuous posterior: one default, one run for all widths."""
     del profile
     sampler = GibbsRFF(max(SMALL_WIDTHS), random_state=bench.seed("GibbsRFF"))
-    yield mapped(bench, {}, bench.fitted(sampler).resample(n_frequencies=int(width)))
+    yield mapped(bench, {}, bench.fitted(sampler).redraw(n_frequencies=int(width)))
 
 
 def nystroem_features(
@@ -207,7 +207,7 @@ def _tempered(
     X = bench.training_and_validation.astype(np.float32)
     at_once = max(1, LARGEST_STACK // (4 * X.shape[0] * len(model.phases_)))
     for start in range(0, len(betas), at_once):
-        models = [model.resample(beta=beta) for beta in betas[start : start + at_once]]
+        models = [model.redraw(beta=beta) for beta in betas[start : start + at_once]]
         posteriors = np.stack([each.posterior_ for each in models])
         stack = landmark_similarities(X, model.pool_, model.phases_, posteriors)
         for each, similarities in zip(models, stack, strict=True):

@@ -6,7 +6,6 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from pacfourier import page
 from pacfourier.experiments import figures
 from pacfourier.experiments.protocol import EPSILON, FIRST_SPLIT_SEED
 from pacfourier.experiments.records import Records
@@ -22,6 +21,7 @@ from pacfourier.experiments.tables import (
     width_table,
 )
 from pacfourier.experiments.toy import N_LANDMARKS
+from pacfourier.reports import page
 
 ONE_SPLIT = (
     "Errors are test errors in %, on the paper's own split of every data set. One split gives no "

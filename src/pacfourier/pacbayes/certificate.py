@@ -4,8 +4,8 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any, Literal
 
-from pacfourier.pacbayes.bounds import Bound
-from pacfourier.pacbayes.bounds._result import rounded_up
+from pacfourier.bounds import Bound
+from pacfourier.bounds._result import rounded_up
 
 __all__ = ["Assumption", "Certificate"]
 

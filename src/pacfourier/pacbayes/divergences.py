@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import logsumexp, xlogy
 
-from pacfourier.core.arrays import FloatArray
+from pacfourier.arrays import FloatArray
 
 __all__ = [
     "chi_square_divergence",

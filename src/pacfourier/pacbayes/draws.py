@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from pacfourier.core.arrays import FloatArray, IntArray
+from pacfourier.arrays import FloatArray, IntArray
 
 __all__ = ["DRAWS", "Draw", "check_draw", "draw_frequencies"]
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pacfourier.core.arrays import FloatArray
-from pacfourier.pacbayes import bounds
-from pacfourier.pacbayes.bounds import Bound
-from pacfourier.pacbayes.bounds._first_order import first_order_of_measure
+from pacfourier import bounds
+from pacfourier.arrays import FloatArray
+from pacfourier.bounds import Bound
+from pacfourier.bounds._first_order import first_order_of_measure
 from pacfourier.pacbayes.divergences import divergence_from, kl_divergence, power_divergence
 from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
 
@@ -175,7 +175,7 @@ def _unexpected_bernstein(posterior: FloatArray, evidence: Evidence, epsilon: fl
 
 def _first_order(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bound:
     if evidence.amplitudes is None or evidence.harmonics is None:
-        raise ValueError("bound='first_order' needs declared binary labels: labels='binary'.")
+        raise ValueError("bound='first_order' needs declared binary labels: target_type='binary'.")
     log_prior = evidence.log_prior
     if log_prior is None:
         log_prior = np.full(len(posterior), -np.log(len(posterior)))
@@ -192,7 +192,7 @@ def _first_order(posterior: FloatArray, evidence: Evidence, epsilon: float) -> B
 
 def _norm(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bound:
     if not evidence.is_binary:
-        raise ValueError("bound='norm' needs declared binary labels: labels='binary'.")
+        raise ValueError("bound='norm' needs declared binary labels: target_type='binary'.")
     return _from_kl(bounds.norm, grid=False)(posterior, evidence, epsilon)
 
 
@@ -216,7 +216,7 @@ def _localised(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bou
     if evidence.inverse_temperature is None:
         raise ValueError(
             "bound='localised' needs of='posterior' and a Gibbs posterior of the losses: "
-            "PBRFF with a number for beta and balance=False."
+            "PBRFF with a number for beta and class_weight=None."
         )
     return bounds.localised(
         loss=float(posterior @ evidence.losses),

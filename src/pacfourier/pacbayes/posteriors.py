@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import brentq
 
-from pacfourier.core.arrays import FloatArray
+from pacfourier.arrays import FloatArray
 from pacfourier.pacbayes.divergences import (
     effective_sample_size,
     kl_divergence,

@@ -15,12 +15,12 @@ from pacfourier.tabular.tables import listed
 TRUSTED = frozenset(
     {
         "numpy.dtype",
-        "pacfourier.core.alignment.AlignmentSums",
-        "pacfourier.core.frequencies.FrequencyPool",
-        "pacfourier.core.spectra.Mixture",
-        "pacfourier.core.spectra.RBF",
-        "pacfourier.core.summary.SampleSummary",
-        "pacfourier.core.targets.ClassTarget",
+        "pacfourier.core.alignment.sums.AlignmentSums",
+        "pacfourier.core.prior.frequencies.FrequencyPool",
+        "pacfourier.spectra.Mixture",
+        "pacfourier.spectra.RBF",
+        "pacfourier.core.alignment.summary.SampleSummary",
+        "pacfourier.core.alignment.targets.ClassTarget",
         "pacfourier.estimators.pbrff.PBRFF",
         "pacfourier.tabular.columns.Columns",
         "pacfourier.tabular.model.TabularModel",

@@ -9,9 +9,9 @@ import pandas as pd
 from pyarrow import ArrowException, parquet
 from sklearn.pipeline import Pipeline
 
-from pacfourier.core.summary import row_fingerprints
+from pacfourier.core.alignment.summary import row_fingerprints
+from pacfourier.data.batches import column_names, fit_batches, parquet_batches
 from pacfourier.errors import InputError
-from pacfourier.estimators.batches import column_names, fit_batches, parquet_batches
 from pacfourier.tabular.columns import column_encoder, table_columns, unread_notes
 from pacfourier.tabular.model import (
     FEWEST_ROWS,

@@ -13,10 +13,10 @@ from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
-from pacfourier.core.summary import row_fingerprints
+from pacfourier.bounds import holdout
+from pacfourier.core.alignment.summary import row_fingerprints
 from pacfourier.errors import InputError
 from pacfourier.estimators.pbrff import PBRFF
-from pacfourier.pacbayes.bounds import holdout
 from pacfourier.tabular.columns import Columns, column_encoder, table_columns
 from pacfourier.tabular.tables import check_classes, check_drop, listed, table_labels
 
@@ -252,7 +252,7 @@ def check_binary(binary, classes):
 def untrained_features(binary, n_frequencies, seed):
     """Return the map; that there can be but two classes is for the user to say."""
     kind = "binary" if binary else "multiclass"
-    return PBRFF(n_frequencies, labels=kind, random_state=seed)
+    return PBRFF(n_frequencies, target_type=kind, random_state=seed)
 
 
 def trained_classifier(features, labels, seed):

@@ -4,8 +4,8 @@ import io
 
 import numpy as np
 
-from pacfourier.pacbayes.bounds._result import rounded_up
-from pacfourier.page import figure, page, section, table
+from pacfourier.bounds._result import rounded_up
+from pacfourier.reports.page import figure, page, section, table
 from pacfourier.tabular.tables import listed
 
 # A matrix of more classes than this fits no page.

@@ -5,23 +5,25 @@ functions of the core that take samples; what is learned of the data (sums, loss
 small, and kept in NumPy as for any other fit. The same seed gives the same frequencies.
 """
 
-from pacfourier.tensors import boosting, gradients, maps, summary, sums
-from pacfourier.tensors.clusters import tensor_centroids, tensor_nearest
-from pacfourier.tensors.maps import tensor_kernel
-from pacfourier.tensors.validation import (
+from pacfourier.tensors import features
+from pacfourier.tensors.alignment import gradients, summary, sums
+from pacfourier.tensors.boosting import cosine_model
+from pacfourier.tensors.features import tensor_kernel
+from pacfourier.tensors.samples import (
     alike,
     beside,
     validated_labels,
     validated_samples,
     validated_tensor,
 )
+from pacfourier.tensors.selection import tensor_centroids, tensor_nearest
 
 __all__ = [
     "alike",
     "beside",
-    "boosting",
+    "cosine_model",
+    "features",
     "gradients",
-    "maps",
     "summary",
     "sums",
     "tensor_centroids",

@@ -1,0 +1,242 @@
+"""First-order bound for two declared classes: a certified mean amplitude."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pacfourier.bounds._arguments import (
+    FloatArray,
+    bounded_vector,
+    count,
+    distribution,
+    interval,
+    unit_open,
+)
+from pacfourier.bounds._bernstein import bernstein_factor
+from pacfourier.bounds._grid import geometric_midpoints
+from pacfourier.bounds._result import Bound
+from pacfourier.pacbayes.divergences import divergence_from
+
+N_RATES = 4
+LARGEST_RATE = 0.8
+LARGEST_ARC = 1.5
+# Any half-width is valid after the sample is seen; neighbours differ by less than 0.4 per cent.
+ARCS: FloatArray = np.geomspace(1e-3, LARGEST_ARC, 2000)
+
+
+class Tilt(NamedTuple):
+    r"""The posterior :math:`Q'(\omega) \propto Q(\omega) a_\omega` in four numbers.
+
+    Parameters
+    ----------
+    amplitude : float
+        :math:`r = \mathbb{E}_{Q'} a_\omega`.
+    harmonic : float
+        :math:`c_2 = \mathbb{E}_{Q'} c_\omega`.
+    divergence : float
+        :math:`\mathrm{KL}(Q' \Vert P)`, zero where a measure P of mass above one makes it negative.
+    squared_norm : float
+        :math:`\mathbb{E}_Q a_\omega^2`.
+    concentration : float
+        :math:`(\mathbb{E}_Q a_\omega)^2 / \mathbb{E}_Q a_\omega^2`, in [0, 1].
+    """
+
+    amplitude: float
+    harmonic: float
+    divergence: float
+    squared_norm: float
+    concentration: float
+
+
+def tilt(
+    posterior: FloatArray, log_prior: FloatArray, amplitudes: FloatArray, harmonics: FloatArray
+) -> Tilt:
+    """Return the posterior tilted by the amplitudes, or zeros where all of them vanish."""
+    mean, square = float(posterior @ amplitudes), float(posterior @ amplitudes**2)
+    if square == 0.0:
+        return Tilt(0.0, 0.0, 0.0, 0.0, 0.0)
+    tilted = posterior * amplitudes / mean
+    return Tilt(
+        amplitude=float(tilted @ amplitudes),
+        harmonic=float(tilted @ harmonics),
+        divergence=max(divergence_from(tilted, log_prior), 0.0),
+        squared_norm=square,
+        concentration=min(mean**2 / square, 1.0),
+    )
+
+
+def possible_harmonics(second_harmonics: npt.ArrayLike, amplitudes: FloatArray) -> FloatArray:
+    r"""Return second harmonics checked against the amplitudes: :math:`c \ge 2 a^2 - 1`.
+
+    The mean of :math:`\cos^2` is at least the square of the mean of :math:`y \cos`.
+    """
+    harmonics = bounded_vector(
+        "second_harmonics", second_harmonics, -1.0, 1.0, size=amplitudes.size
+    )
+    least = 2.0 * amplitudes**2 - 1.0
+    interval("second_harmonics less 2 a^2 - 1", float((harmonics - least).min()), 0.0, 2.0)
+    return np.maximum(harmonics, least)
+
+
+def first_order_rates(*, n_samples: int, n_hypotheses: int, epsilon: float) -> tuple[float, ...]:
+    r"""Return the grid of rates: four midpoints, at most 0.8.
+
+    .. math:: \ell = \sqrt{2 a / n}, \quad u = \sqrt{2 (a + 1.5 + \ln N) / (0.35\, n)}, \quad
+              a = \ln(4/\varepsilon) + 1 .
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of points :math:`n`.
+    n_hypotheses : int
+        Number :math:`N` of hypotheses of the prior.
+    epsilon : float
+        Probability of failure of the whole grid.
+
+    Returns
+    -------
+    rates : tuple of float
+        Four increasing values.
+    """
+    nats = math.log(N_RATES / epsilon) + 1.0
+    return geometric_midpoints(
+        math.sqrt(2.0 * nats / n_samples),
+        math.sqrt(2.0 * (nats + 1.5 + math.log(n_hypotheses)) / (0.35 * n_samples)),
+        n_points=N_RATES,
+        cap=LARGEST_RATE,
+    )
+
+
+def arc_margins(tilted: Tilt, eta: float, arcs: FloatArray, prices: FloatArray) -> FloatArray:
+    """Return the certified mean amplitude of one rate, for each half-width of the arc."""
+    shrinkage, double = np.sinc(arcs / math.pi), np.sinc(2.0 * arcs / math.pi)
+    second_moment = 0.5 * (1.0 + tilted.harmonic * double)
+    exponent = -eta * tilted.amplitude * shrinkage + bernstein_factor(eta) * eta**2 * second_moment
+    return np.expm1(-exponent - prices) / (eta * shrinkage)
+
+
+def first_order(
+    *,
+    posterior: npt.ArrayLike,
+    prior: npt.ArrayLike,
+    amplitudes: npt.ArrayLike,
+    second_harmonics: npt.ArrayLike,
+    n_samples: int,
+    epsilon: float,
+    arc: float | None = None,
+) -> Bound:
+    r"""Return the first-order bound on an arc of phases, for two declared classes.
+
+    .. math:: L(k_Q) \le \tfrac12 \Bigl(1 - \frac{(\mathbb{E}_Q a)^2}{\mathbb{E}_Q a^2}
+              \rho^2 \Bigr), \qquad
+              \rho = \max_{\eta, \alpha} \frac{e^{-A} - 1}{\eta\, \mathrm{sc}(\alpha)}
+              \text{ clipped to } [0, 1],
+
+    .. math:: A = -\eta\, r\, \mathrm{sc}(\alpha) + v(\eta)\, \eta^2\,
+              \frac{1 + c_2\, \mathrm{sc}(2\alpha)}{2} + \frac{\mathrm{KL}(Q' \Vert P)
+              + \ln(\pi/\alpha) + \ln(4/\varepsilon)}{n}, \quad
+              \mathrm{sc}(\alpha) = \frac{\sin\alpha}{\alpha} .
+
+    *Proof.* A hypothesis is a frequency and a phase, of prior :math:`P` times the uniform law of
+    the circle, with :math:`X = -y \cos(\omega \cdot x - \varphi) \le 1` over :math:`n`
+    independent points. Apply the un-expected Bernstein moment to :math:`Q' \propto Q a` times the
+    uniform law of half-width :math:`\alpha` around the phase of :math:`\hat m_\omega`, whose
+    divergence is :math:`\mathrm{KL}(Q' \Vert P) + \ln(\pi/\alpha)`: averaging over the arc
+    multiplies first harmonics by :math:`\mathrm{sc}(\alpha)` and second ones by
+    :math:`\mathrm{sc}(2\alpha)`, hence :math:`\mathbb{E}_{Q'} |m_\omega| \ge \rho`. By
+    Cauchy-Schwarz :math:`\mathbb{E}_Q |m|^2 \ge (\mathbb{E}_Q a |m|)^2 / \mathbb{E}_Q a^2`, and
+    :math:`1 - 2 L(k_Q) = \mathbb{E}_Q |m|^2`. The arc belongs to the posterior: it is free.
+
+    Parameters
+    ----------
+    posterior, prior : array of shape (n_hypotheses,)
+        Weights :math:`Q` and :math:`P`.
+    amplitudes : array of shape (n_hypotheses,)
+        :math:`a_\omega = |\hat m_\omega|`, with :math:`\hat m_\omega` the mean of
+        :math:`y_i e^{i \omega \cdot x_i}`.
+    second_harmonics : array of shape (n_hypotheses,)
+        Mean of :math:`\cos 2(\omega \cdot x_i - \arg \hat m_\omega)`; any value where
+        :math:`a_\omega = 0`.
+    n_samples : int
+        Number of points :math:`n`, at least two.
+    epsilon : float
+        Probability of failure, over the sample, for all posteriors at once.
+    arc : float, default=None
+        Half-width :math:`\alpha` in (0, 1.5]. None means the best of a fixed list.
+
+    Returns
+    -------
+    bound : Bound
+        At most one half. ``parameters["rho"]`` is :math:`\rho`: one minus it bounds the
+        zero-one risk of :math:`x \mapsto \mathrm{sign}\, \mathbb{E}_{Q'}
+        \cos(\omega \cdot x - \arg \hat m_\omega)`.
+
+    References
+    ----------
+    Derived above; mhammedi2019 for the moment.
+    """
+    weights = distribution("posterior", posterior)
+    masses = distribution("prior", prior, size=weights.size)
+    if ((masses == 0.0) & (weights > 0.0)).any():
+        raise ValueError("prior must be positive where posterior is, got a zero.")
+    return first_order_of_measure(
+        posterior=weights,
+        log_prior=np.log(masses, where=masses > 0.0, out=np.full(masses.size, -np.inf)),
+        amplitudes=amplitudes,
+        second_harmonics=second_harmonics,
+        n_samples=n_samples,
+        epsilon=epsilon,
+        n_hypotheses=weights.size,
+        arc=arc,
+    )
+
+
+def first_order_of_measure(
+    *,
+    posterior: npt.ArrayLike,
+    log_prior: npt.ArrayLike,
+    amplitudes: npt.ArrayLike,
+    second_harmonics: npt.ArrayLike,
+    n_samples: int,
+    epsilon: float,
+    n_hypotheses: int,
+    arc: float | None = None,
+) -> Bound:
+    """Return :func:`first_order` for a prior measure in logarithms, of any mass.
+
+    A measure that is random and has mean the prior serves as the prior did: the particles of a
+    sampler, each with the logarithm of its mass. ``n_hypotheses`` places the grid of rates, and
+    is fixed in advance.
+    """
+    n, epsilon = count("n_samples", n_samples, 2), unit_open("epsilon", epsilon)
+    weights = distribution("posterior", posterior)
+    lengths = bounded_vector("amplitudes", amplitudes, 0.0, 1.0, size=weights.size)
+    tilted = tilt(
+        weights,
+        np.asarray(log_prior, dtype=np.float64),
+        lengths,
+        possible_harmonics(second_harmonics, lengths),
+    )
+    rates = first_order_rates(n_samples=n, n_hypotheses=n_hypotheses, epsilon=epsilon)
+    arcs = ARCS if arc is None else np.asarray([arc_in_range(arc)])
+    prices = (tilted.divergence + np.log(math.pi * N_RATES / (arcs * epsilon))) / n
+    margins = np.stack([arc_margins(tilted, eta, arcs, prices) for eta in rates])
+    row, column = divmod(int(margins.argmax()), arcs.size)
+    rho = min(max(float(margins[row, column]), 0.0), 1.0)
+    return Bound(
+        value=0.5 * (1.0 - tilted.concentration * rho**2),
+        empirical_term=n / (2.0 * (n - 1.0)) * (1.0 - tilted.squared_norm),
+        divergence_term=float(prices[column]),
+        parameters={"eta": rates[row], "arc": float(arcs[column]), "rho": rho, "grid": rates},
+        theorem="first-order arc, two classes",
+        reference="mhammedi2019; cesabianchi2007",
+    )
+
+
+def arc_in_range(arc: float) -> float:
+    """Return a half-width of (0, 1.5], where the mean over the arc keeps its sign."""
+    if not 0.0 < arc <= LARGEST_ARC:
+        raise ValueError(f"arc must be in (0, {LARGEST_ARC}], got {arc!r}.")
+    return float(arc)

@@ -1,0 +1,142 @@
+"""Bounds on the error of a linear classifier under a Gaussian posterior."""
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from pacfourier.bounds._arguments import FloatArray, vector
+from pacfourier.bounds._binary_kl import klup, log_xi
+from pacfourier.bounds._result import Bound
+from pacfourier.bounds._sample import checked_sample
+
+
+def gaussian_linear(
+    *, margins: npt.ArrayLike, w: npt.ArrayLike, prior_mean: npt.ArrayLike, epsilon: float
+) -> Bound:
+    r"""Return the bound on the error of a random classifier around a linear one.
+
+    .. math:: R(G_w) \le \mathrm{kl}^{+}\Bigl(\hat R(G_w),\
+              \frac{\frac12 |w - w_0|^2 + \ln\xi(n) + \ln(1/\varepsilon)}{n}\Bigr), \qquad
+              \hat R(G_w) = \frac1n \sum_i \tfrac12 \mathrm{erfc}(y_i\, w \cdot \phi_i / \sqrt2) ,
+
+    for the posterior :math:`N(w, I)`, the prior :math:`N(w_0, I)` and features of norm one (cosine
+    and sine over :math:`\sqrt{D}`) of a map fixed without these points. Twice the value bounds the
+    error of :math:`\mathrm{sign}(w \cdot \phi)` itself.
+
+    Parameters
+    ----------
+    margins : array of shape (n_samples,)
+        :math:`y_i\, w \cdot \phi(x_i)`, labels in {-1, 1}.
+    w : array of shape (n_features,)
+        Mean of the posterior, chosen by any rule.
+    prior_mean : array of shape (n_features,)
+        Mean of the prior, chosen without the points of ``margins`` (zeros, or another split).
+    epsilon : float
+        Probability of failure, over these points, for all posteriors at once.
+
+    Returns
+    -------
+    bound : Bound
+        The empirical term is the mean error of the random classifier.
+
+    References
+    ----------
+    langford2002, langford2005, germain2009; ambroladze2007 for a learned prior.
+
+    Examples
+    --------
+    >>> args = {"w": [0.0], "prior_mean": [0.0], "epsilon": 0.05}
+    >>> gaussian_linear(margins=[0.0], **args).empirical_term
+    0.5
+    """
+    values = vector("margins", margins)
+    shift = _shift(w, prior_mean)
+    return _inverse(
+        error=float(special.ndtr(-values).mean()),
+        divergence=0.5 * float(shift @ shift),
+        n_samples=values.size,
+        epsilon=epsilon,
+        theorem="Gaussian linear classifier",
+        reference="langford2002; germain2009; maurer2004",
+    )
+
+
+def gaussian_linear_draw(
+    *,
+    margins: npt.ArrayLike,
+    w: npt.ArrayLike,
+    draw: npt.ArrayLike,
+    prior_mean: npt.ArrayLike,
+    epsilon: float,
+) -> Bound:
+    r"""Return the bound on the error of the one classifier that was drawn.
+
+    .. math:: R(\tilde w) \le \mathrm{kl}^{+}\Bigl(\hat R(\tilde w),\
+              \frac{\max\{0,\ \frac12 |w - w_0|^2 + (w - w_0) \cdot (\tilde w - w)\}
+              + \ln\xi(n) + \ln(1/\varepsilon)}{n}\Bigr) ,
+
+    with probability :math:`1 - \varepsilon` over the points and the single draw
+    :math:`\tilde w \sim N(w, I)`: the braces hold :math:`\ln dQ/dP` at :math:`\tilde w`. The drawn
+    classifier is the one to deploy; drawing again costs the logarithm of the number of draws.
+
+    Parameters
+    ----------
+    margins : array of shape (n_samples,)
+        :math:`y_i\, \tilde w \cdot \phi(x_i)` of the drawn classifier; zero counts as an error.
+    w : array of shape (n_features,)
+        Mean of the posterior, frozen before the draw.
+    draw : array of shape (n_features,)
+        :math:`\tilde w`.
+    prior_mean : array of shape (n_features,)
+        Mean of the prior, chosen without the points of ``margins``.
+    epsilon : float
+        Probability of failure, over these points and the draw.
+
+    Returns
+    -------
+    bound : Bound
+        The empirical term is the error rate of the drawn classifier.
+
+    References
+    ----------
+    catoni2007, blanchard2007, rivasplata2020.
+    """
+    values = vector("margins", margins)
+    shift = _shift(w, prior_mean)
+    noise = vector("draw", draw, size=shift.size) - np.asarray(w, dtype=np.float64)
+    return _inverse(
+        error=float(np.mean(values <= 0.0)),
+        divergence=max(0.5 * float(shift @ shift) + float(shift @ noise), 0.0),
+        n_samples=values.size,
+        epsilon=epsilon,
+        theorem="Gaussian linear classifier, single draw",
+        reference="catoni2007; blanchard2007; rivasplata2020; maurer2004",
+    )
+
+
+def _shift(w: npt.ArrayLike, prior_mean: npt.ArrayLike) -> FloatArray:
+    mean = vector("w", w)
+    return mean - vector("prior_mean", prior_mean, size=mean.size)
+
+
+def _inverse(
+    *,
+    error: float,
+    divergence: float,
+    n_samples: int,
+    epsilon: float,
+    theorem: str,
+    reference: str,
+) -> Bound:
+    sample = checked_sample(
+        loss=error, divergence=divergence, n_samples=n_samples, epsilon=epsilon, pairs=False
+    )
+    budget = (sample.nats + log_xi(n_samples)) / n_samples
+    return Bound(
+        value=klup(error, budget),
+        empirical_term=error,
+        divergence_term=budget,
+        parameters={"divergence": divergence, "log_xi": log_xi(n_samples)},
+        theorem=theorem,
+        reference=reference,
+    )

@@ -1,0 +1,1 @@
+"""The alignment loss of frequencies with labels: sums, losses and gradients."""

@@ -1,0 +1,230 @@
+r"""The alignment loss of every frequency together with its gradient.
+
+With the waves :math:`S = \sum_j w_j u_j e^{i \omega \cdot x_j}` and :math:`T = A S`,
+
+.. math:: \nabla \hat L(\omega) = -\frac{1}{(\sum w)^2 - \sum w^2} \sum_j x_j\,
+          w_j u_j^\top \left(\Im T \cos(\omega \cdot x_j) - \Re T \sin(\omega \cdot x_j)\right) ,
+
+two products with the data, O(n d) a frequency, whatever the labels. Data in blocks take two
+reductions: sums give losses and T, then gradients given T are sums.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from pacfourier.arrays import ComplexArray, FloatArray, Samples, matching
+from pacfourier.core.alignment.sums import AlignmentSums, class_balance, class_balanced_sums
+from pacfourier.core.alignment.targets import Coder, Target
+from pacfourier.core.phases import (
+    ROW_BLOCK,
+    Precision,
+    largest_magnitudes,
+    phase_sizes,
+    precision_groups,
+    turn_blocks,
+)
+from pacfourier.core.threads import run_blocks
+
+__all__ = ["AlignmentObjective", "alignment_gradients", "alignment_objective", "alignment_tilts"]
+
+# Few frequencies move together, and their phases are kept for all rows: blocks are small, so
+# that two threads have work and memory stays under 2 * 64 numbers a sample.
+GRADIENT_BLOCK = 64
+SMALLEST_BLOCK = 8
+# Fewer multiplications than this are done before a thread has started.
+SMALLEST_WORK = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class AlignmentObjective:
+    """A data set as a function of frequencies: their losses and gradients.
+
+    Attributes
+    ----------
+    X, rounded : array or CSR matrix of shape (n_samples, n_features)
+        The samples, and the same in the precision of the products.
+    codes : CSR array of shape (n_samples, n_codes)
+        The rows w_i u_i; a dense tensor where X is a tensor.
+    agreement : array of shape (n_codes, n_codes)
+    self_pairs, pairs : float
+        Sum of w_i^2 u_i^T A u_i, and sum over i != j of w_i w_j.
+    magnitudes : array of shape (n_features,)
+    precision : {"single", "double"}
+    """
+
+    X: Samples
+    rounded: Samples
+    codes: sparse.csr_array
+    agreement: FloatArray
+    self_pairs: float
+    pairs: float
+    magnitudes: FloatArray
+    precision: Precision
+
+    def __call__(self, frequencies: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return losses of shape (n_frequencies,) and gradients shaped like the frequencies."""
+        losses = np.empty(len(frequencies))
+        gradients = np.empty(frequencies.shape)
+        sizes = phase_sizes(frequencies, self.magnitudes)
+        samples = {np.float32: self.rounded, np.float64: self.X}
+        tasks = [
+            (dtype, members[block])
+            for dtype, members in precision_groups(sizes, self.precision)
+            for block in kept_blocks(samples[dtype], len(members))
+        ]
+
+        def fill(task: tuple[type[np.floating[Any]], NDArray[np.intp]]) -> None:
+            dtype, members = task
+            losses[members], gradients[members] = losses_and_gradients(
+                samples[dtype], self, frequencies[members], dtype
+            )
+
+        run_blocks(fill, tasks)
+        return losses, gradients
+
+    def losses_and_tilts(self, waves: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the losses, and T over the number of pairs, from S as (real, imaginary)."""
+        tilts = matching(waves, self.agreement) @ waves
+        aligned = (waves * tilts).sum(axis=(0, 1))
+        return 0.5 - 0.5 * (aligned - self.self_pairs) / self.pairs, tilts / self.pairs
+
+
+@singledispatch
+def losses_and_gradients(
+    X: Samples,
+    objective: AlignmentObjective,
+    frequencies: FloatArray,
+    dtype: type[np.floating[Any]],
+) -> tuple[FloatArray, FloatArray]:
+    """Return the losses and gradients of a few frequencies, with phases in ``dtype``."""
+    from pacfourier.core import loops
+
+    codes = objective.codes
+    values, indices = codes.data.astype(dtype), codes.indices
+    waves = np.zeros((2, codes.shape[1], len(frequencies)))
+    harmonics = np.zeros((2, len(frequencies)))
+    turns = np.empty((X.shape[0], len(frequencies)), dtype=dtype)
+    for rows, block in turn_blocks(X, frequencies, dtype):
+        turns[rows] = block
+        indptr = codes.indptr[rows.start : rows.stop + 1]
+        loops.add_wave_sums(block, indptr, indices, values, waves, harmonics)
+    losses, tilts = objective.losses_and_tilts(waves)
+    scaled = tilts.astype(dtype)
+    gradients = np.zeros(frequencies.shape)
+    for start in range(0, X.shape[0], ROW_BLOCK):
+        rows = slice(start, min(start + ROW_BLOCK, X.shape[0]))
+        indptr = codes.indptr[rows.start : rows.stop + 1]
+        loops.write_slopes(turns[rows], indptr, indices, values, scaled)
+        gradients -= (X[rows].T.astype(dtype, copy=False) @ turns[rows]).T
+    return losses, gradients
+
+
+@singledispatch
+def prepared(
+    X: Samples, weighted: sparse.csr_array, precision: Precision
+) -> tuple[Samples, sparse.csr_array]:
+    """Return samples in the precision of the products, and codes, as gradients take them."""
+    return X if precision == "double" else X.astype(np.float32, copy=False), weighted
+
+
+@singledispatch
+def kept_blocks(X: Samples, n_frequencies: int) -> Iterator[slice]:
+    """Cut frequencies into blocks whose phases are kept for all samples."""
+    yield from gradient_blocks(n_frequencies, X.shape[0] * X.shape[1])
+
+
+def gradient_blocks(n_frequencies: int, work: int) -> Iterator[slice]:
+    """Cut frequencies that cost ``work`` each into blocks, two or more if that is worth it."""
+    half = -(-n_frequencies // 2)
+    size = max(min(GRADIENT_BLOCK, max(SMALLEST_BLOCK, half)), -(-SMALLEST_WORK // work))
+    for start in range(0, n_frequencies, size):
+        yield slice(start, min(start + size, n_frequencies))
+
+
+def alignment_objective(
+    X: Samples,
+    y: NDArray[Any],
+    target: Target,
+    *,
+    sample_weight: FloatArray | None = None,
+    balance: bool = False,
+    precision: Precision = "single",
+) -> AlignmentObjective:
+    """Return the alignment loss of a data set as a function of frequencies.
+
+    With ``balance`` the loss is that of ``class_balanced_losses``: y must hold classes.
+    """
+    weights = np.ones(len(y)) if sample_weight is None else sample_weight
+    codes = target.encode(y)
+    totals = np.asarray(codes.T @ weights, dtype=np.float64)
+    agreement = target.agreement(totals)
+    if balance:
+        scale, agreement = class_balance(totals)
+        weights = weights * (codes @ scale)
+    weighted = sparse.csr_array(sparse.diags_array(weights) @ codes)
+    gram = (weighted.T @ weighted).toarray()
+    return AlignmentObjective(
+        X,
+        *prepared(X, weighted, precision),
+        agreement,
+        float(np.vdot(agreement, gram)),
+        float(weights.sum() ** 2 - np.square(weights).sum()),
+        largest_magnitudes(X),
+        precision,
+    )
+
+
+def alignment_tilts(
+    sums: AlignmentSums, target: Target, *, balance: bool = False
+) -> tuple[FloatArray, ComplexArray]:
+    """Return the losses, and what ``alignment_gradients`` takes: T over the sum of pairs."""
+    if not balance:
+        agreement = target.agreement(sums.totals)
+        return sums.losses(agreement), agreement @ sums.waves / sums.pairs
+    scale, agreement = class_balance(sums.totals)
+    balanced = class_balanced_sums(sums, scale)
+    tilts = scale[:, np.newaxis] * (agreement @ balanced.waves) / balanced.pairs
+    return balanced.losses(agreement), tilts
+
+
+def alignment_gradients(
+    X: Samples,
+    y: NDArray[Any],
+    target: Coder,
+    frequencies: FloatArray,
+    tilts: ComplexArray,
+    *,
+    precision: Precision = "single",
+) -> FloatArray:
+    """Return what a part of the data adds to the gradients, given the tilts of all."""
+    from pacfourier.core import loops
+
+    codes = target.encode(y)
+    gradients = np.zeros(frequencies.shape)
+    parts = np.stack([tilts.real, tilts.imag])
+
+    def fill(task: tuple[type[np.floating[Any]], NDArray[np.intp]]) -> None:
+        dtype, members = task
+        values, scaled = codes.data.astype(dtype), parts[:, :, members].astype(dtype)
+        for rows, turns in turn_blocks(X, frequencies[members], dtype):
+            indptr = codes.indptr[rows.start : rows.stop + 1]
+            loops.write_slopes(turns, indptr, codes.indices, values, scaled)
+            gradients[members] -= (X[rows].T.astype(dtype, copy=False) @ turns).T
+
+    sizes = phase_sizes(frequencies, largest_magnitudes(X))
+    groups = precision_groups(sizes, precision)
+    run_blocks(
+        fill,
+        [
+            (dtype, members[block])
+            for dtype, members in groups
+            for block in kept_blocks(X, len(members))
+        ],
+    )
+    return gradients

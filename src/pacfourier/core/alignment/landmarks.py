@@ -1,0 +1,178 @@
+r"""Losses and similarities of landmarks: one point, compared with all others.
+
+For a landmark :math:`(x_l, y_l)` the loss of a frequency is a mean over the other samples,
+
+.. math:: \hat L^l(\omega) = \frac{1}{n'} \sum_{j \neq l}
+          \frac{1 - \lambda_{lj} \cos(\omega \cdot (x_l - x_j))}{2}
+
+(Equation 10 of the paper), and the sum of agreements is
+:math:`\mathrm{Re}\big(e^{i \omega \cdot x_l} \overline{u_l^\top A\, S(\omega)}\big)` with the same
+waves S as the alignment loss. The pair of the landmark with itself is left out, which matters
+where the landmark is a sample.
+"""
+
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from pacfourier.arrays import ComplexArray, FloatArray, Samples
+from pacfourier.core.alignment.sums import AlignmentSums
+from pacfourier.core.phases import (
+    FREQUENCY_BLOCK,
+    LARGEST_BLOCK,
+    largest_magnitudes,
+    phase_sizes,
+    precision_groups,
+    precision_of,
+    turn_blocks,
+)
+from pacfourier.core.prior.frequencies import FrequencyPool
+from pacfourier.core.threads import run_blocks
+
+__all__ = ["LandmarkWaves", "landmark_phases", "landmark_similarities", "landmark_waves"]
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkWaves:
+    """What the other samples are to each landmark, frequency by frequency.
+
+    Attributes
+    ----------
+    alignments, harmonics : arrays of shape (n_landmarks, n_frequencies)
+        Sums over the other samples of lambda cos(omega . (x_l - x_j)), and of
+        cos(2 omega . (x_l - x_j)).
+    n_others : array of shape (n_landmarks,)
+        The number of other samples.
+    rounding : array of shape (n_landmarks, n_frequencies)
+        How far single precision may have moved a mean of waves.
+    """
+
+    alignments: FloatArray
+    harmonics: FloatArray
+    n_others: FloatArray
+    rounding: FloatArray
+
+    @property
+    def losses(self) -> FloatArray:
+        """The loss of every frequency of every landmark."""
+        return (1 - self.alignments / self.n_others[:, np.newaxis]) / 2
+
+    @property
+    def second_moments(self) -> FloatArray:
+        """The mean of (loss - 1/2)^2, where agreements are +1 or -1."""
+        return (1 + self.harmonics / self.n_others[:, np.newaxis]) / 8
+
+
+def landmark_phases(
+    landmarks: Samples, pool: FrequencyPool, n_frequencies: int, *, shared: bool
+) -> FloatArray:
+    """Return omega . x_l, of shape (n_landmarks, n_frequencies).
+
+    Landmark l owns the rows l D ... l D + D - 1 of the pool, unless all share its D rows.
+    """
+    n_landmarks, n_features = landmarks.shape
+    phases = np.empty((n_landmarks, n_frequencies))
+    if shared:
+        phases[:] = landmarks @ pool[:].T.astype(np.float64)
+        return phases
+    size = landmarks_a_block(n_frequencies, n_features)
+    for start in range(0, n_landmarks, size):
+        block = _dense(landmarks[start : start + size]).astype(np.float64)
+        rows = slice(start * n_frequencies, (start + len(block)) * n_frequencies)
+        own = pool[rows].reshape(len(block), n_frequencies, n_features)
+        phases[start : start + size] = np.einsum("lmk,lk->lm", own, block, optimize=True)
+    return phases
+
+
+def landmarks_a_block(n_frequencies: int, n_features: int) -> int:
+    """Return how many landmarks, with their frequencies, make a block of bounded memory."""
+    return max(1, min(FREQUENCY_BLOCK, LARGEST_BLOCK // n_features) // n_frequencies)
+
+
+def landmark_waves(
+    sums: AlignmentSums,
+    codes: FloatArray,
+    agreement: FloatArray,
+    phases: FloatArray,
+    is_sample: NDArray[np.bool_],
+) -> LandmarkWaves:
+    """Return the waves of landmarks from the sums of a sample over their frequencies.
+
+    Parameters
+    ----------
+    sums : AlignmentSums
+        Over the pool: n_landmarks * n_frequencies rows, or n_frequencies shared ones.
+    codes : array of shape (n_landmarks, n_codes)
+        The rows u_l.
+    agreement : array of shape (n_codes, n_codes)
+    phases : array of shape (n_landmarks, n_frequencies)
+    is_sample : array of shape (n_landmarks,)
+        Whether the landmark is one of the samples.
+    """
+    n_landmarks, n_frequencies = phases.shape
+    waves = sums.waves.reshape(len(agreement), -1, n_frequencies)
+    directions = codes @ agreement
+    towards: ComplexArray = np.zeros((n_landmarks, n_frequencies), dtype=np.complex128)
+    for code in range(len(agreement)):
+        towards += directions[:, code, np.newaxis] * waves[code]
+    own = is_sample[:, np.newaxis]
+    turned = np.exp(1j * phases)
+    # A landmark agrees with itself, at distance zero.
+    alignments = (turned * towards.conj()).real - own
+    doubled = sums.harmonics.reshape(-1, n_frequencies)
+    harmonics = (turned**2 * doubled.conj()).real - own
+    n_others = (sums.n_samples - is_sample).astype(np.float64)
+    rounding = sums.rounding.reshape(-1, n_frequencies)
+    return LandmarkWaves(
+        alignments, harmonics, n_others, np.broadcast_to(rounding, alignments.shape)
+    )
+
+
+@singledispatch
+def landmark_similarities(
+    X: Samples, pool: FrequencyPool, phases: FloatArray, posteriors: FloatArray
+) -> NDArray[np.floating[Any]]:
+    r"""Return maps to similarities, each landmark with frequencies of its own.
+
+    .. math:: \psi_l(x) = \sum_m Q^l_m \cos(\omega^l_m \cdot (x_l - x))
+
+    (Equation 13 of the paper). ``posteriors`` has shape (n_maps, n_landmarks, n_frequencies):
+    several posteriors over the same frequencies share their cosines. The result has shape
+    (n_maps, n_samples, n_landmarks). Threads take blocks of landmarks; the cosines are never
+    stored.
+    """
+    from pacfourier.core import loops
+
+    n_landmarks, n_frequencies = phases.shape
+    similarities = np.zeros((len(posteriors), X.shape[0], n_landmarks), dtype=X.dtype)
+    magnitudes = largest_magnitudes(X)
+    size = landmarks_a_block(n_frequencies, X.shape[1])
+
+    def fill(start: int) -> None:
+        block = slice(start, min(start + size, n_landmarks))
+        firsts = n_frequencies * np.arange(block.stop - block.start + 1)
+        frequencies = pool[start * n_frequencies : block.stop * n_frequencies]
+        offsets = phases[block].ravel() / (2 * np.pi)
+        weights = posteriors[:, block].reshape(len(posteriors), -1)
+        # Whole turns do not count, but would cost single precision its digits.
+        offsets -= np.rint(offsets)
+        sizes = phase_sizes(frequencies, magnitudes)
+        for dtype, members in precision_groups(sizes, precision_of(X)):
+            own_offsets = offsets[members].astype(dtype)
+            own_weights = weights[:, members].astype(dtype)
+            starts = np.searchsorted(members, firsts)
+            for rows, turns in turn_blocks(X, frequencies[members], dtype):
+                loops.add_similarities(
+                    turns, own_offsets, own_weights, starts, similarities[:, rows, block]
+                )
+
+    run_blocks(fill, range(0, n_landmarks, size))
+    return similarities
+
+
+def _dense(rows: Samples) -> FloatArray:
+    return rows.toarray() if sparse.issparse(rows) else rows

@@ -1,0 +1,270 @@
+r"""The alignment loss of every frequency, in one pass over the data.
+
+A frequency :math:`\omega` is the hypothesis :math:`h(\delta) = \cos(\omega \cdot \delta)`. Its
+loss says how badly it agrees with the labels, over all pairs of distinct samples:
+
+.. math:: \hat L(\omega) = \sum_{i \neq j} w_i w_j\,
+          \frac{1 - \lambda_{ij} \cos(\omega \cdot (x_i - x_j))}{2}
+          \Big/ \sum_{i \neq j} w_i w_j .
+
+With :math:`\lambda_{ij} = u_i^\top A\, u_j` the double sum factors through the *waves*
+:math:`S = \sum_i w_i u_i e^{i \omega \cdot x_i}`, which are additive in the data. ``fit``,
+``partial_fit``, threads and clusters are callers of one reduction: sums, merge, losses.
+"""
+
+from dataclasses import dataclass, replace
+from functools import singledispatch
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from pacfourier.arrays import ComplexArray, FloatArray, IntArray, Samples
+from pacfourier.core.alignment.targets import Coder
+from pacfourier.core.phases import (
+    Precision,
+    frequency_blocks,
+    largest_magnitudes,
+    phase_sizes,
+    precision_groups,
+    single_rounding,
+    turn_blocks,
+)
+from pacfourier.core.prior.frequencies import FrequencyPool
+from pacfourier.core.prior.structured import (
+    rounded_stages,
+    structured_phase_sizes,
+    structured_sums,
+)
+from pacfourier.core.threads import run_blocks
+
+__all__ = ["AlignmentSums", "alignment_sums", "class_balanced_losses"]
+
+
+@dataclass(frozen=True, eq=False)
+class AlignmentSums:
+    """What the losses need to know of a data set: sums over its samples.
+
+    Attributes
+    ----------
+    waves : array of shape (n_codes, n_frequencies)
+        Sum of w_i u_i exp(i omega . x_i).
+    gram : array of shape (n_codes, n_codes)
+        Sum of w_i^2 u_i u_i^T, for the pairs i = j.
+    totals : array of shape (n_codes,)
+        Sum of w_i u_i.
+    weight, squared_weight : float
+        Sums of w_i and w_i^2.
+    harmonics : array of shape (n_frequencies,)
+        Sum of exp(2 i omega . x_i), without weights.
+    n_samples : int
+    rounding : array of shape (n_frequencies,)
+        How far single precision may have moved a mean of waves; zero in double precision.
+    """
+
+    waves: ComplexArray
+    gram: FloatArray
+    totals: FloatArray
+    weight: float
+    squared_weight: float
+    harmonics: ComplexArray
+    n_samples: int
+    rounding: FloatArray
+
+    def merge(self, other: Self) -> "AlignmentSums":
+        """Return the sums of the union of two data sets."""
+        return AlignmentSums(
+            self.waves + other.waves,
+            self.gram + other.gram,
+            self.totals + other.totals,
+            self.weight + other.weight,
+            self.squared_weight + other.squared_weight,
+            self.harmonics + other.harmonics,
+            self.n_samples + other.n_samples,
+            np.maximum(self.rounding, other.rounding),
+        )
+
+    def recoded(self, recoder: FloatArray) -> "AlignmentSums":
+        """Return the sums of the rows ``recoder @ u_i``."""
+        return replace(
+            self,
+            waves=recoder @ self.waves,
+            gram=recoder @ self.gram @ recoder.T,
+            totals=recoder @ self.totals,
+        )
+
+    @property
+    def effective_samples(self) -> float:
+        """Kish's number of samples (sum w)^2 / sum w^2: n when nothing is weighted."""
+        return self.weight**2 / self.squared_weight
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether some samples weigh more than others."""
+        return self.effective_samples < (1 - 1e-9) * self.n_samples
+
+    def losses(self, agreement: FloatArray) -> FloatArray:
+        r"""Return the alignment loss of every frequency, given the agreement matrix A.
+
+        .. math:: \hat L = \frac12 - \frac{S^* A\, S - \langle A, \sum_i w_i^2 u_i u_i^\top\rangle}
+                  {2 \left((\sum_i w_i)^2 - \sum_i w_i^2\right)}
+        """
+        aligned = sum(
+            np.einsum("rm,rm->m", part, agreement @ part)
+            for part in (self.waves.real, self.waves.imag)
+        )
+        self_pairs = np.vdot(agreement, self.gram)
+        return 0.5 - 0.5 * (aligned - self_pairs) / self.pairs
+
+    @property
+    def pairs(self) -> float:
+        """The sum over i != j of w_i w_j."""
+        return self.weight**2 - self.squared_weight
+
+    def second_moments(self) -> FloatArray:
+        r"""Return the mean over pairs of (loss - 1/2)^2, where agreements are +1 or -1.
+
+        .. math:: M_2 = \frac18 \left(1 + \frac{|\sum_i e^{2 i \omega \cdot x_i}|^2 - n}{n (n - 1)}
+                  \right) ,
+
+        because (loss - 1/2)^2 = cos^2 / 4, whatever the labels.
+        """
+        n = self.n_samples
+        return (1 + (np.abs(self.harmonics) ** 2 - n) / (n * (n - 1))) / 8
+
+
+def class_balanced_losses(sums: AlignmentSums) -> FloatArray:
+    r"""Return the losses when all classes weigh the same and agreement has mean zero.
+
+    Samples of class y weigh in inverse proportion to its total, and
+
+    .. math:: \lambda_{ij} = 1 \text{ if } y_i = y_j, \qquad -\frac{1}{C - 1} \text{ otherwise}
+
+    over the C classes seen: the inner products of the corners of a regular simplex. With the
+    paper's -1 for every pair of different classes, many classes are mostly disagreement, and
+    a frequency that aligns nothing beats one that aligns a class. Two balanced classes: the
+    same loss.
+    """
+    if int((sums.totals > 0).sum()) < 2:
+        return sums.losses(2 * np.eye(len(sums.totals)) - 1.0)
+    scale, agreement = class_balance(sums.totals)
+    return class_balanced_sums(sums, scale).losses(agreement)
+
+
+def class_balanced_sums(sums: AlignmentSums, scale: FloatArray) -> AlignmentSums:
+    """Return the sums of samples that weigh as many times more as the factor of their class."""
+    gram = sums.gram * np.outer(scale, scale)
+    return replace(
+        sums,
+        waves=sums.waves * scale[:, np.newaxis],
+        gram=gram,
+        totals=sums.totals * scale,
+        squared_weight=float(np.trace(gram)),
+    )
+
+
+def class_balance(totals: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the factors that give all classes seen the same total, and their agreement."""
+    seen = totals > 0
+    n_classes = int(seen.sum())
+    scale = np.zeros(len(seen))
+    scale[seen] = totals.sum() / (n_classes * totals[seen])
+    return scale, (n_classes * np.eye(len(seen)) - 1) / (n_classes - 1)
+
+
+def alignment_sums(
+    X: Samples,
+    y: NDArray[Any],
+    target: Coder,
+    frequencies: FrequencyPool | FloatArray,
+    *,
+    sample_weight: FloatArray | None = None,
+    precision: Precision = "single",
+) -> AlignmentSums:
+    """Return the sums of a data set, for every frequency of a pool."""
+    weights = np.ones(len(y)) if sample_weight is None else sample_weight
+    weighted = target.encode(y)
+    # A power of two that single precision holds, as it may not hold the weights.
+    unit = 2.0 ** np.floor(np.log2(weights.max()))
+    # In place, not by a product, which would drop zeros: the loops take no empty row.
+    weighted.data = weighted.data * np.repeat(weights / unit, np.diff(weighted.indptr))
+    waves, harmonics, rounding = wave_sums(X, weighted, frequencies, precision)
+    weighted.data *= unit
+    return AlignmentSums(
+        unit * waves,
+        (weighted.T @ weighted).toarray(),
+        np.asarray(weighted.sum(axis=0), dtype=np.float64),
+        float(weights.sum()),
+        float(np.square(weights).sum()),
+        harmonics,
+        len(y),
+        rounding,
+    )
+
+
+@singledispatch
+def wave_sums(
+    X: Samples,
+    weighted: sparse.csr_array,
+    frequencies: FrequencyPool | FloatArray,
+    precision: Precision,
+) -> tuple[ComplexArray, ComplexArray, FloatArray]:
+    """Return the waves, harmonics and rounding of ``AlignmentSums``.
+
+    Threads take blocks of frequencies and walk all rows; memory is a few blocks a thread.
+    Structured frequencies are taken by fast transforms where single precision is sufficient:
+    transforms know nothing of the rounding of explicit frequencies, which double precision sees.
+    Other kinds of arrays register their own.
+    """
+    waves = np.empty((weighted.shape[1], len(frequencies)), dtype=np.complex128)
+    harmonics = np.empty(len(frequencies), dtype=np.complex128)
+    rounding = np.zeros(len(frequencies))
+    magnitudes = largest_magnitudes(X)
+    remaining = np.arange(len(frequencies))
+    # A transform of a sparse row is dense: there explicit frequencies are the better way.
+    if (
+        isinstance(frequencies, FrequencyPool)
+        and frequencies.is_structured
+        and isinstance(X, np.ndarray)
+    ):
+        radii = frequencies.radii()
+        sizes = structured_phase_sizes(radii, magnitudes)
+        groups = dict(precision_groups(sizes, precision))
+        if np.float32 in groups:
+            single = groups[np.float32]
+            rounding[single] = single_rounding(sizes[single], rounded_stages(X.shape[1]))
+            waves[:], harmonics[:] = structured_sums(X, weighted, frequencies.signs, radii)
+            remaining = groups.get(np.float64, remaining[:0])
+
+    def fill(columns: IntArray) -> None:
+        candidates = frequencies[columns]
+        sizes = phase_sizes(candidates, magnitudes)
+        for dtype, members in precision_groups(sizes, precision):
+            if dtype == np.float32:
+                rounding[columns[members]] = single_rounding(sizes[members], X.shape[1])
+            waves[:, columns[members]], harmonics[columns[members]] = _block_sums(
+                X, weighted, candidates[members], dtype
+            )
+
+    blocks = frequency_blocks(len(remaining), X.shape[1])
+    run_blocks(fill, [remaining[block] for block in blocks])
+    return waves, harmonics, rounding
+
+
+def _block_sums(
+    X: Samples, weighted: sparse.csr_array, frequencies: FloatArray, dtype: type[np.floating[Any]]
+) -> tuple[ComplexArray, ComplexArray]:
+    """Sum u_i exp(i omega . x_i) and exp(2 i omega . x_i), with phases in ``dtype``."""
+    from pacfourier.core import loops
+
+    n_codes, n_frequencies = weighted.shape[1], len(frequencies)
+    waves = np.zeros((2, n_codes, n_frequencies))
+    harmonics = np.zeros((2, n_frequencies))
+    values = weighted.data.astype(dtype)
+    for rows, turns in turn_blocks(X, frequencies, dtype):
+        indptr = weighted.indptr[rows.start : rows.stop + 1]
+        loops.add_wave_sums(turns, indptr, weighted.indices, values, waves, harmonics)
+    # cos 2a = 2 cos^2 a - 1 and sin 2a = 2 cos a sin a.
+    doubled = 2 * harmonics[0] - X.shape[0] + 2j * harmonics[1]
+    return waves[0] + 1j * waves[1], doubled

@@ -1,0 +1,1 @@
+"""A model of cosines whose frequencies move, fitted in rounds."""

@@ -1,0 +1,212 @@
+r"""A linear model on cosines and sines whose frequencies move with it.
+
+.. math:: f(x) = c + \sum_m a_m \cos(\omega_m \cdot x) + b_m \sin(\omega_m \cdot x)
+
+for one or several outputs. One reduction gives its loss and the gradient in everything.
+"""
+
+from collections.abc import Callable
+from functools import singledispatch
+from typing import NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import minimize
+
+from pacfourier.arrays import FloatArray, Samples
+from pacfourier.core.phases import ROW_BLOCK, turn_blocks
+from pacfourier.core.threads import run_blocks, single_threaded_blas
+
+__all__ = ["CosineModel", "Penalties", "hinge_losses", "moved_model", "square_losses"]
+
+# Losses and their negative derivatives, from scores and labels.
+Losses = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+
+ROWS_A_TASK = 8 * ROW_BLOCK
+# Pairs of vectors that L-BFGS remembers.
+MEMORY = 8
+
+
+class CosineModel(NamedTuple):
+    """Frequencies (D, d), amplitudes of cosines and sines (D, K each), intercepts (K,)."""
+
+    frequencies: FloatArray
+    cosines: FloatArray
+    sines: FloatArray
+    intercepts: FloatArray
+
+    @classmethod
+    def constant(cls, n_features: int, intercepts: FloatArray) -> Self:
+        """Return the model without frequencies."""
+        empty = np.zeros((0, len(intercepts)))
+        return cls(np.zeros((0, n_features)), empty, empty, intercepts)
+
+    def extended(self, frequencies: FloatArray) -> Self:
+        """Return the same function, with more frequencies of amplitude zero."""
+        silent = np.zeros((len(frequencies), len(self.intercepts)))
+        return type(self)(
+            np.vstack([self.frequencies, frequencies]),
+            np.vstack([self.cosines, silent]),
+            np.vstack([self.sines, silent]),
+            self.intercepts,
+        )
+
+    def zeros(self) -> Self:
+        """Return the model of this shape whose parameters are zero."""
+        return type(self)(*(np.zeros(part.shape) for part in self))
+
+    def packed(self) -> FloatArray:
+        """Return all parameters as one vector."""
+        return np.concatenate([part.ravel() for part in self])
+
+    def unpacked(self, vector: FloatArray) -> Self:
+        """Return a model of this shape from one vector."""
+        ends = np.cumsum([part.size for part in self])
+        parts = np.split(vector, ends[:-1])
+        return type(self)(*(new.reshape(old.shape) for new, old in zip(parts, self, strict=True)))
+
+
+class Penalties(NamedTuple):
+    """Weights of the squared amplitudes, and of the squared frequencies: their prior."""
+
+    ridge: float
+    prior: float
+
+
+def hinge_losses(scores: FloatArray, signs: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return squared hinge losses of scores against signs, and their negative derivatives."""
+    slack = np.maximum(0, 1 - signs * scores)
+    return slack**2, 2 * signs * slack
+
+
+def square_losses(scores: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return squared errors, and their negative derivatives."""
+    rest = values - scores
+    return rest**2, 2 * rest
+
+
+def model_gradient(
+    model: CosineModel, X: Samples, labels: FloatArray, losses: Losses, sample_weight: FloatArray
+) -> tuple[float, CosineModel, FloatArray]:
+    r"""Return the weighted sum of losses, its gradient, and the residuals.
+
+    With residuals r = -dl/df, the gradient in a frequency is
+    :math:`\sum_i x_i \sum_k r_{ik} (a_k \sin \theta_i - b_k \cos \theta_i)`: a second product
+    with X. Threads take blocks of rows, whose parts are added in order: the number of threads
+    changes nothing. Phases and products have the precision of X.
+    """
+    residuals = np.empty_like(labels)
+    loss, gradient = gradient_sums(X, model, labels, losses, sample_weight, residuals)
+    return loss, gradient, residuals
+
+
+@singledispatch
+def gradient_sums(
+    X: Samples,
+    model: CosineModel,
+    labels: FloatArray,
+    losses: Losses,
+    sample_weight: FloatArray,
+    residuals: FloatArray,
+) -> tuple[float, CosineModel]:
+    """Return the loss and gradient of all rows, and write their residuals.
+
+    Other kinds of arrays register their own.
+    """
+    starts = range(0, X.shape[0], ROWS_A_TASK)
+    parts: dict[int, tuple[float, CosineModel]] = {}
+
+    def fill(start: int) -> None:
+        rows = slice(start, start + ROWS_A_TASK)
+        parts[start] = _partial_gradient(
+            X[rows], model, labels[rows], losses, sample_weight[rows], residuals[rows]
+        )
+
+    run_blocks(fill, starts)
+    loss, gradient = parts[0]
+    for start in starts[1:]:
+        loss += parts[start][0]
+        for total, part in zip(gradient, parts[start][1], strict=True):
+            total += part
+    return loss, gradient
+
+
+def _partial_gradient(
+    X: Samples,
+    model: CosineModel,
+    labels: FloatArray,
+    losses: Losses,
+    sample_weight: FloatArray,
+    residuals: FloatArray,
+) -> tuple[float, CosineModel]:
+    """Return the loss and gradient of some rows, and write their residuals."""
+    from pacfourier.core import loops
+
+    _, cosine_weights, sine_weights, intercepts = (part.astype(X.dtype) for part in model)
+    loss, gradient = 0.0, model.zeros()
+    ones = np.ones(len(model.frequencies), dtype=X.dtype)
+    for rows, turns in turn_blocks(X, model.frequencies, X.dtype.type):
+        cosines, sines = np.empty_like(turns), np.empty_like(turns)
+        loops.write_features(turns, ones, cosines, sines)
+        scores = cosines @ cosine_weights + sines @ sine_weights + intercepts
+        values, residuals[rows] = losses(scores, labels[rows])
+        weights = sample_weight[rows, np.newaxis]
+        loss += float((values * weights).sum())
+        pull = (residuals[rows] * weights).astype(X.dtype)
+        turning = (pull @ cosine_weights.T) * sines - (pull @ sine_weights.T) * cosines
+        block = X[rows]
+        moved = (block.T @ turning).T if sparse.issparse(X) else turning.T @ block
+        for total, part in zip(
+            gradient, (-moved, cosines.T @ pull, sines.T @ pull, pull.sum(axis=0)), strict=True
+        ):
+            total -= part
+    return loss, gradient
+
+
+def penalised_gradient(
+    model: CosineModel,
+    X: Samples,
+    labels: FloatArray,
+    losses: Losses,
+    sample_weight: FloatArray,
+    penalties: Penalties,
+) -> tuple[float, CosineModel]:
+    r"""Return the loss and its gradient with the penalties added.
+
+    .. math:: \frac{ridge}2 \sum_m (\|a_m\|^2 + \|b_m\|^2)
+              + \frac{prior}2 \sum_m \|\omega_m\|^2
+    """
+    loss, gradient, _ = model_gradient(model, X, labels, losses, sample_weight)
+    factors = (penalties.prior, penalties.ridge, penalties.ridge)
+    for factor, part, slope in zip(factors, model[:3], gradient[:3], strict=True):
+        loss += factor / 2 * float(np.vdot(part, part))
+        slope += factor * part
+    return loss, gradient
+
+
+def moved_model(
+    model: CosineModel,
+    X: Samples,
+    labels: FloatArray,
+    losses: Losses,
+    sample_weight: FloatArray,
+    penalties: Penalties,
+    n_steps: int,
+) -> CosineModel:
+    """Return the model after some steps of L-BFGS on the penalised loss, in all parameters."""
+
+    def objective(vector: FloatArray) -> tuple[float, FloatArray]:
+        loss, gradient = penalised_gradient(
+            model.unpacked(vector), X, labels, losses, sample_weight, penalties
+        )
+        return loss, gradient.packed()
+
+    with single_threaded_blas():
+        found = minimize(
+            objective,
+            model.packed(),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": n_steps, "maxcor": MEMORY},
+        )
+    return model.unpacked(found.x)

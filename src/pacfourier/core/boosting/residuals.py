@@ -1,0 +1,43 @@
+"""Rounds of frequencies: candidates aligned with what the model still gets wrong, then moved."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from pacfourier.arrays import FloatArray, Samples
+from pacfourier.core.alignment.sums import alignment_sums
+from pacfourier.core.phases import precision_of
+from pacfourier.core.prior.frequencies import FrequencyPool
+
+__all__ = ["residual_losses"]
+
+
+@dataclass(frozen=True)
+class _ResidualTarget:
+    """What is left to explain, a number a sample and output, as the codes of alignment sums."""
+
+    def encode(self, residuals: FloatArray) -> sparse.csr_array:
+        """Return the residuals as rows, zeros and all: no row of codes may be empty."""
+        n_samples, n_outputs = residuals.shape
+        columns = np.tile(np.arange(n_outputs), n_samples)
+        starts = n_outputs * np.arange(n_samples + 1)
+        return sparse.csr_array((residuals.ravel(), columns, starts), shape=residuals.shape)
+
+
+def residual_losses(X: Samples, residuals: FloatArray, pool: FrequencyPool) -> FloatArray:
+    r"""Return how badly every candidate aligns with the residuals, in [0, 1/2].
+
+    .. math:: \frac12 - \frac{\sum_k |\sum_i r_{ik} e^{i \omega \cdot x_i}|^2}
+              {2 \sum_k (\sum_i |r_{ik}|)^2}
+
+    The alignment loss of samples that weigh as much as the model errs on them. The fraction is
+    the squared length of the loss's gradient in the two amplitudes that a candidate would get.
+    Where nothing is left to explain all candidates are alike, at 1/2.
+    """
+    largest = np.square(np.abs(residuals).sum(axis=0)).sum()
+    if largest == 0:
+        return np.full(len(pool), 0.5)
+    sums = alignment_sums(X, residuals, _ResidualTarget(), pool, precision=precision_of(X))
+    aligned = np.square(np.abs(sums.waves)).sum(axis=0)
+    return 0.5 - 0.5 * aligned / largest

@@ -1,0 +1,1 @@
+"""The prior: candidate frequencies, and rules of thumb for their bandwidth."""

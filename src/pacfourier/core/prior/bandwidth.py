@@ -1,0 +1,95 @@
+"""Rules of thumb for the bandwidth of a kernel."""
+
+from collections.abc import Callable
+from functools import reduce, singledispatch
+
+import numpy as np
+from scipy import sparse
+
+from pacfourier.arrays import FloatArray, IntArray, Samples, host
+from pacfourier.core.phases import ROW_BLOCK
+
+__all__ = ["median_gamma", "median_rows", "merged_moments", "scale_gamma", "scale_moments"]
+
+MEDIAN_SAMPLES = 1000
+
+
+@singledispatch
+def scale_moments(X: Samples, sample_weight: FloatArray | None = None) -> FloatArray:
+    """Return the weight of all values, their mean and their weighted squared deviations from it."""
+    weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
+    block_moments: Callable[..., FloatArray] = (
+        _sparse_moments if sparse.issparse(X) else _dense_moments
+    )
+    # Blocks of rows: deviations in double precision need not be held for all.
+    starts = range(0, X.shape[0], ROW_BLOCK)
+    blocks = (slice(start, start + ROW_BLOCK) for start in starts)
+    return reduce(merged_moments, (block_moments(X[rows], weights[rows]) for rows in blocks))
+
+
+def _dense_moments(X: FloatArray, weights: FloatArray) -> FloatArray:
+    weight = weights.sum() * X.shape[1]
+    mean = weights @ X.sum(axis=1, dtype=np.float64) / weight
+    squares = np.square(np.subtract(X, mean, dtype=np.float64))
+    return np.array([weight, mean, weights @ squares.sum(axis=1)])
+
+
+def _sparse_moments(X: sparse.csr_array | sparse.csr_matrix, weights: FloatArray) -> FloatArray:
+    counts, values = np.diff(X.indptr), X.data.astype(np.float64)
+    stored = np.repeat(weights, counts)
+    weight = weights.sum() * X.shape[1]
+    mean = stored @ values / weight
+    zeros = weights @ (X.shape[1] - counts)
+    return np.array([weight, mean, stored @ np.square(values - mean) + zeros * mean**2])
+
+
+def merged_moments(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the moments of both samples: squares about zero would lose the digits of the spread.
+
+    Chan, Golub and LeVeque (1983).
+    """
+    weight = first[0] + second[0]
+    step = second[1] - first[1]
+    share = second[0] / weight
+    scatter = first[2] + second[2] + step**2 * first[0] * share
+    return np.array([weight, first[1] + step * share, scatter])
+
+
+def scale_gamma(moments: FloatArray, n_features: int) -> float:
+    """Return 1 / (n_features * variance of X), scikit-learn's ``gamma="scale"``.
+
+    Nine digits are kept, so that the order of the samples, or their blocks, does not move the
+    frequencies.
+    """
+    weight, mean, scatter = moments
+    variance = scatter / weight
+    # Constant data have no scale of their own, but for the rounding of their mean.
+    gamma = 1.0 / (n_features * variance) if variance > (1e-13 * mean) ** 2 else 1.0
+    return float(f"{gamma:.9g}")
+
+
+def median_rows(n_samples: int, rng: np.random.Generator) -> IntArray:
+    """Return which samples ``median_gamma`` looks at: 1,000 at most, in their order."""
+    size = min(MEDIAN_SAMPLES, n_samples)
+    return np.sort(rng.choice(n_samples, size=size, replace=False))
+
+
+def median_gamma(X: Samples) -> float:
+    """Return 1 / (2 m^2), m the median distance between the samples.
+
+    Weights of samples play no part.
+    """
+    if X.shape[0] < 2:
+        return 1.0
+    X = host(X)
+    if sparse.issparse(X):
+        X = X.astype(np.float64)
+        gram = (X @ X.T).toarray()
+    else:
+        # Distances do not change by centring; their digits do.
+        chosen = X - X.mean(axis=0, dtype=np.float64)
+        gram = chosen @ chosen.T
+    squares = np.diagonal(gram)
+    distances = (squares[:, np.newaxis] + squares - 2 * gram)[np.triu_indices(len(gram), k=1)]
+    median = float(np.median(distances))
+    return 1.0 / (2 * median) if median > 1e-15 * squares.max() else 1.0

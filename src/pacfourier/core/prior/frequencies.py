@@ -1,0 +1,195 @@
+"""A pool of candidate frequencies that is never stored.
+
+Row m of the pool is a function of ``(seed, m)`` alone: blocks are made when they are needed, by
+any thread or worker, and forgotten. Memory does not grow with the size of the pool.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+from scipy.stats import qmc
+
+from pacfourier.arrays import FloatArray, IntArray
+from pacfourier.core.prior.structured import (
+    chi_radii,
+    padded_size,
+    random_signs,
+    structured_directions,
+)
+from pacfourier.spectra import Spectrum
+
+__all__ = ["SAMPLINGS", "FrequencyPool", "Sampling"]
+
+Sampling = Literal["iid", "orthogonal", "sobol", "structured"]
+SAMPLINGS = ("iid", "orthogonal", "sobol", "structured")
+
+# Rows whose scales, rotation or quasi-random points are drawn together.
+UNIT = 512
+# Streams of random numbers under a pool's seed; unit u of rows has stream FIRST_UNIT + u, block b
+# of structured rows has stream (COUPLING_STREAM, b).
+DRAW_STREAM, COUPLING_STREAM, FIRST_UNIT = 0, 1, 2
+LARGEST_SOBOL_DIMENSION = 21201
+
+
+@dataclass(frozen=True)
+class FrequencyPool:
+    """The rows ``omega_0 ... omega_{N-1}`` of a prior, indexed like a read-only matrix.
+
+    ``pool[10:20]`` and ``pool[indices]`` are float32 arrays: a frequency has the same value in
+    every precision, on every backend.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        The prior.
+    n_frequencies, n_features : int
+        The shape of the pool.
+    seed : int
+        Between 0 and 2**64 - 1.
+    sampling : {"iid", "orthogonal", "sobol", "structured"}
+        How the Gaussian directions are coupled; each frequency alone has the law of the prior
+        in the first three. Orthogonal: groups of at most ``n_features`` rows are orthogonal, with
+        independent lengths (Yu et al., 2016). Sobol: a scrambled quasi-random sequence.
+        Structured: products of signs and Walsh-Hadamard transforms, for wide dense data: the
+        losses cost O(log n_features) a pair in place of O(n_features).
+
+    Notes
+    -----
+    A structured row is cut off from a row of size p, the next power of two and 128 at least, whose
+    length is that of a standard normal vector of p coordinates. Exact: mean zero, covariance I,
+    the law of the length and, in a block of p rows, orthogonality, the last two before
+    the cut. Approximate: the direction takes finitely many values and is only nearly uniform,
+    so that the mean cosine is the kernel up to a small bias (``docs/structured.md``).
+
+    Examples
+    --------
+    >>> from pacfourier.spectra import RBF
+    >>> pool = FrequencyPool(RBF(0.5), n_frequencies=1000, n_features=3, seed=0)
+    >>> bool((pool[7:9] == pool[np.array([7, 8])]).all())
+    True
+    """
+
+    spectrum: Spectrum
+    n_frequencies: int
+    n_features: int
+    seed: int
+    sampling: Sampling = "iid"
+
+    def __post_init__(self) -> None:
+        if self.sampling not in SAMPLINGS:
+            raise ValueError(f"sampling must be one of {SAMPLINGS}, got {self.sampling!r}.")
+        if self.sampling == "sobol" and self.n_features > LARGEST_SOBOL_DIMENSION:
+            raise ValueError(
+                f"sampling='sobol' needs at most {LARGEST_SOBOL_DIMENSION} features, "
+                f"got {self.n_features}."
+            )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of the pool, as if it were an array."""
+        return self.n_frequencies, self.n_features
+
+    def __len__(self) -> int:
+        return self.n_frequencies
+
+    def __getitem__(self, rows: slice | IntArray) -> NDArray[np.float32]:
+        indices = np.arange(self.n_frequencies)[rows]
+        frequencies = np.empty((len(indices), self.n_features), dtype=np.float32)
+        units = indices // UNIT
+        for unit in np.unique(units):
+            members = np.flatnonzero(units == unit)
+            within = indices[members] - unit * UNIT
+            rng = self.stream(FIRST_UNIT + int(unit))
+            scales = self.spectrum.scales(rng, UNIT, self.n_features)[within].astype(np.float32)
+            frequencies[members] = scales * self._directions(int(unit), within, rng)
+        return frequencies
+
+    def stream(self, *index: int) -> np.random.Generator:
+        """Return one of the independent random streams that belong to the pool."""
+        return np.random.default_rng([self.seed, *index])
+
+    def signs(self, block: int) -> NDArray[np.float32]:
+        """Return the signs of a block of ``padded_size(n_features)`` structured rows."""
+        return random_signs(self.stream(COUPLING_STREAM, block), padded_size(self.n_features))
+
+    @property
+    def is_structured(self) -> bool:
+        """Whether each row is a structured direction times one number.
+
+        A Laplacian spectrum scales every feature apart: there it is not.
+        """
+        if self.sampling != "structured":
+            return False
+        return self.spectrum.scales(self.stream(FIRST_UNIT), 1, self.n_features).shape[1] == 1
+
+    def radii(self) -> FloatArray:
+        """Return the numbers that multiply the structured directions of the rows."""
+        radii = []
+        for unit in range(-(-self.n_frequencies // UNIT)):
+            rng = self.stream(FIRST_UNIT + unit)
+            scales = self.spectrum.scales(rng, UNIT, self.n_features)
+            radii.append(scales * chi_radii(rng, UNIT, self.n_features))
+        return np.concatenate(radii)[: self.n_frequencies, 0]
+
+    def _directions(self, unit: int, within: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Return rows of a unit's standard normal matrix, coupled as the sampling says."""
+        if self.sampling == "iid":
+            return standard_normals(self.seed, unit * UNIT + within, self.n_features)
+        if self.sampling == "orthogonal":
+            rows = np.arange(unit * UNIT, (unit + 1) * UNIT)
+            normals = standard_normals(self.seed, rows, self.n_features)
+            return orthogonal_normals(normals, rng)[within]
+        if self.sampling == "structured":
+            return self._structured_normals(unit, within, rng)
+        return self._sobol_normals(unit)[within]
+
+    def _structured_normals(
+        self, unit: int, within: IntArray, rng: np.random.Generator
+    ) -> FloatArray:
+        normals = chi_radii(rng, UNIT, self.n_features)[within] * np.ones(self.n_features)
+        blocks, positions = np.divmod(unit * UNIT + within, padded_size(self.n_features))
+        for block in np.unique(blocks):
+            members = blocks == block
+            normals[members] *= structured_directions(
+                self.signs(int(block)), positions[members], self.n_features
+            )
+        return normals
+
+    def _sobol_normals(self, unit: int) -> FloatArray:
+        engine = qmc.Sobol(self.n_features, scramble=True, rng=self.stream(COUPLING_STREAM))
+        if unit:
+            engine.fast_forward(unit * UNIT)
+        # The scrambled points live on a grid of 2^-30: its half step keeps ndtri finite.
+        return ndtri(np.clip(engine.random(UNIT), 2.0**-31, 1 - 2.0**-31))
+
+
+def standard_normals(seed: int, indices: IntArray, n_features: int) -> NDArray[np.float32]:
+    """Return rows of an endless standard normal matrix, each a function of (seed, index)."""
+    from pacfourier.core import loops
+
+    normals = np.empty((len(indices), -(-n_features // 4) * 4), dtype=np.float32)
+    low, high = np.uint32(seed & 0xFFFFFFFF), np.uint32(seed >> 32)
+    loops.write_normals(low, high, indices, normals)
+    return normals[:, :n_features]
+
+
+def orthogonal_normals(normals: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Make groups of at most ``n_features`` rows orthogonal; each alone stays N(0, I) up to sign.
+
+    The rows of a Gaussian matrix, orthonormalised, are a uniform random frame; independent
+    chi lengths give back the Gaussian law.
+    """
+    n_rows, n_features = normals.shape
+    size = min(n_rows, n_features)
+    n_groups = -(-n_rows // size)
+    lengths = np.sqrt(rng.chisquare(n_features, size=(n_rows, 1)))
+    # The last group is filled up with zero rows, which orthonormalise to rows that are cut off.
+    groups = np.zeros((n_groups * size, n_features))
+    groups[:n_rows] = normals
+    stack = groups.reshape(n_groups, size, n_features).transpose(0, 2, 1)
+    bases, _ = np.linalg.qr(stack)
+    # QR chooses the signs; cosines of a frequency and of its negative are the same.
+    return lengths * bases.transpose(0, 2, 1).reshape(-1, n_features)[:n_rows]

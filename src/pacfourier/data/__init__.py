@@ -1,0 +1,1 @@
+"""Reading data: arrays, tensors, Dask collections and files become blocks of rows."""

@@ -1,0 +1,154 @@
+"""Dask collections as blocks: one task a block, and a tree that merges what the tasks return.
+
+Nothing here knows what is computed. Any scheduler does: threads, processes, or the
+``distributed.Client`` that is active.
+"""
+
+import sys
+from concurrent.futures import CancelledError
+from functools import partial, reduce
+
+import dask
+import dask.array as da
+import numpy as np
+from scipy import sparse
+
+from pacfourier.arrays import host
+
+# Results that one task merges: the tree has log_8 of the number of blocks levels.
+FAN_IN = 8
+LOST = (
+    "The cluster was lost, or the work cancelled, before all blocks were seen: nothing was learned."
+)
+
+
+def heading(X):
+    """Return no rows with the columns of a collection of shape (n_samples, n_features)."""
+    _check_kind("X", X)
+    if X.ndim != 2:
+        raise ValueError(f"X must have two axes, got {X.ndim}.")
+    if _is_table(X):
+        return X._meta
+    if np.isnan(X.shape[1]):
+        raise ValueError("X must have a known number of columns: call X.compute_chunk_sizes().")
+    return np.empty((0, X.shape[1]), dtype=X.dtype)
+
+
+def aligned_blocks(X, y=None, weights=None):
+    """Return (X, y, weights) block by block, each of them lazy, or None where it is not given.
+
+    Labels and weights in memory, or in chunks of other sizes, are cut as X is, if the sizes of
+    the chunks are known; else they must be collections of as many blocks, of the same rows.
+    """
+    _check_held(each for each in (X, y, weights) if hasattr(each, "__dask_graph__"))
+    if not _is_table(X):
+        X = X.rechunk({1: -1})
+    columns = [_row_blocks(X)]
+    for name, rows in (("y", y), ("sample_weight", weights)):
+        blocks = [None] * len(columns[0]) if rows is None else _cut_alike(name, rows, X)
+        if len(blocks) != len(columns[0]):
+            raise ValueError(
+                f"{name} must have {len(columns[0])} blocks as X has, got {len(blocks)}: "
+                "repartition it."
+            )
+        columns.append(blocks)
+    return list(zip(*columns, strict=True))
+
+
+def fold(blocks, function, merge, only_labels=False):
+    """Return the results of ``function(index, X, y, weights)``, merged in a tree, in order."""
+    # A node of its own in the graph: what the function carries is sent once to a worker.
+    shared = dask.delayed(function, traverse=False)
+    call, merge_all = dask.delayed(_call), dask.delayed(partial(reduce, merge))
+    results = [
+        call(shared, index, None if only_labels else X, y, weights)
+        for index, (X, y, weights) in enumerate(blocks)
+    ]
+    while len(results) > 1:
+        starts = range(0, len(results), FAN_IN)
+        results = [merge_all(results[start : start + FAN_IN]) for start in starts]
+    try:
+        return dask.compute(*results)[0]
+    except CancelledError as error:
+        raise RuntimeError(LOST) from error
+
+
+def persisted(blocks):
+    """Return the same blocks, computed once and kept where they are."""
+    flat = iter(dask.persist(*(part for block in blocks for part in block)))
+    return [tuple(next(flat) for _ in block) for block in blocks]
+
+
+def mapped(function, X, n_columns, dtype):
+    """Return a lazy array: a function of each block, which gives as many columns."""
+    meta = np.empty((0, n_columns), dtype=dtype)
+    on_block = partial(_unless_empty, function, meta)
+    if _is_table(X):
+        return X.map_partitions(on_block, meta=meta)
+    X = X.rechunk({1: -1})
+    return X.map_blocks(on_block, chunks=(X.chunks[0], (n_columns,)), meta=meta)
+
+
+def _check_held(collections):
+    """Raise RuntimeError if blocks were in the memory of a cluster that is gone."""
+    # Those who have not imported it have no such blocks.
+    distributed = sys.modules.get("distributed")
+    if distributed and any(block.cancelled() for block in distributed.futures_of([*collections])):
+        raise RuntimeError(LOST)
+
+
+def _is_table(X):
+    # Asked of the class: a Delayed object has every attribute.
+    return hasattr(type(X), "to_dask_array")
+
+
+def _check_kind(name, rows):
+    if not _is_table(rows) and not (isinstance(rows, da.Array) and rows.ndim):
+        raise ValueError(f"{name} must be a Dask array of rows, or a Dask table, got {rows!r}.")
+
+
+def _row_blocks(X):
+    """Return the blocks of a collection from the first row to the last."""
+    return np.ravel(X.to_delayed()).tolist()
+
+
+def _cut_alike(name, rows, X):
+    """Return the blocks of labels or weights: those of X, where that can be known."""
+    sizes = None if _is_table(X) or np.isnan(X.chunks[0]).any() else X.chunks[0]
+    if not hasattr(rows, "__dask_graph__"):
+        return _parts(name, host(rows), sizes)
+    _check_kind(name, rows)
+    if _is_table(rows):
+        return _row_blocks(rows)
+    rows = rows.rechunk(dict.fromkeys(range(1, rows.ndim), -1))
+    if sizes is not None and not np.isnan(rows.chunks[0]).any():
+        _check_length(name, rows, X.shape[0])
+        rows = rows.rechunk({0: sizes})
+    return _row_blocks(rows)
+
+
+def _parts(name, rows, sizes):
+    """Return rows in memory in parts: a worker is sent its own ones only."""
+    if sizes is None:
+        raise ValueError(
+            f"{name} must be a Dask collection with the partitions of X, whose sizes are not "
+            f"known, got {type(rows).__name__}."
+        )
+    rows = rows.tocsr() if sparse.issparse(rows) else np.asarray(rows)
+    _check_length(name, rows, sum(sizes))
+    ends = np.cumsum(sizes)
+    cuts = zip(ends - sizes, ends, strict=True)
+    return [dask.delayed(rows[start:end], traverse=False) for start, end in cuts]
+
+
+def _check_length(name, rows, expected):
+    if rows.shape[:1] != (expected,):
+        raise ValueError(f"{name} must have {expected} rows as X has, got shape {rows.shape}.")
+
+
+def _call(function, *arguments):
+    return function(*arguments)
+
+
+def _unless_empty(function, meta, block):
+    return function(block) if block.shape[0] else meta

@@ -1,0 +1,188 @@
+"""Which landmarks: indices, centroids or points of the user's own."""
+
+import warnings
+from numbers import Integral, Real
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils import check_array
+
+from pacfourier.arrays import host, is_tensor
+from pacfourier.core.phases import precision_of
+from pacfourier.data.samples import Sample
+
+SELECTIONS = ("random", "stratified", "kmeans", "medoids")
+
+
+class Landmarks(NamedTuple):
+    """Landmarks with their labels; ``indices`` are their rows of the sample, if they have any."""
+
+    points: object
+    labels: np.ndarray
+    indices: np.ndarray | None
+
+
+def select_landmarks(landmarks, n_landmarks, sample, rng):
+    """Return the landmarks that the parameters of an estimator ask for.
+
+    Parameters
+    ----------
+    landmarks : {"random", "stratified", "kmeans", "medoids"}, (points, labels) or callable
+        A callable takes (X, y, n_landmarks, rng) and returns indices or (points, labels).
+    n_landmarks : int or float
+        A count, or a fraction of the samples. Not used for given points.
+    sample : Sample, or BlockedSample for given points
+    rng : numpy.random.Generator
+    """
+    if isinstance(landmarks, tuple):
+        return _given(landmarks, sample.heading)
+    if not isinstance(sample, Sample):
+        raise ValueError(
+            f"landmarks must be (points, labels) for data in blocks, got {landmarks!r}."
+        )
+    X, y = sample.block.X, sample.block.y
+    if callable(landmarks):
+        chosen = landmarks(X, y, landmark_count(n_landmarks, X.shape[0]), rng)
+        return _given(chosen, X) if isinstance(chosen, tuple) else _rows(_checked(chosen, X), X, y)
+    if not isinstance(landmarks, str) or landmarks not in SELECTIONS:
+        raise ValueError(
+            f"landmarks must be (points, labels), a callable or one of {SELECTIONS}, "
+            f"got {landmarks!r}."
+        )
+    count = landmark_count(n_landmarks, X.shape[0])
+    if landmarks == "random":
+        return _rows(np.sort(rng.choice(X.shape[0], size=count, replace=False)), X, y)
+    return _by_class(landmarks, count, X, y, rng)
+
+
+def landmark_count(n_landmarks, n_samples):
+    """Return how many landmarks a count or a fraction means."""
+    if isinstance(n_landmarks, bool):
+        count = 0
+    elif isinstance(n_landmarks, Integral):
+        count = int(n_landmarks)
+    elif isinstance(n_landmarks, Real) and 0 < n_landmarks <= 1:
+        count = max(1, round(n_landmarks * n_samples))
+    else:
+        count = 0
+    if not 1 <= count <= n_samples:
+        raise ValueError(
+            "n_landmarks must be a count from 1 to the number of samples or a fraction in (0, 1], "
+            f"got {n_landmarks!r} for {n_samples} samples."
+        )
+    return count
+
+
+def equal_shares(total, capacities):
+    """Split a total into shares as equal as the capacities allow; larger classes come first.
+
+    >>> equal_shares(7, [100, 2, 100]).tolist()
+    [3, 2, 2]
+    """
+    shares = np.zeros(len(capacities), dtype=int)
+    for _ in range(total):
+        room = np.asarray(capacities) - shares
+        # The smallest share that can grow; among equals the one with the most room.
+        order = np.lexsort((-room, np.where(room > 0, shares, np.iinfo(int).max)))
+        shares[order[0]] += 1
+    return shares
+
+
+def _by_class(landmarks, count, X, y, rng):
+    classes, sizes = np.unique(y, return_counts=True)
+    points, labels, indices = [], [], []
+    for label, share in zip(classes, equal_shares(count, sizes), strict=True):
+        if share == 0:
+            continue
+        members = np.flatnonzero(y == label)
+        if landmarks == "stratified":
+            indices.append(np.sort(rng.choice(members, size=share, replace=False)))
+            continue
+        centroids = kmeans_centroids(X[members], share, rng)
+        if landmarks == "medoids":
+            indices.append(members[_nearest_rows(X[members], centroids)])
+        else:
+            points.append(host(centroids))
+            labels.append(np.full(share, label))
+    if indices:
+        return _rows(np.concatenate(indices), X, y)
+    return Landmarks(np.concatenate(points), np.concatenate(labels), None)
+
+
+def kmeans_centroids(X, count, rng):
+    """Return the centroids of as many clusters, beside X."""
+    seed = int(rng.integers(2**31))
+    if is_tensor(X):
+        from pacfourier.tensors import tensor_centroids
+
+        return tensor_centroids(X, count, np.random.default_rng(seed))
+    with warnings.catch_warnings():
+        # Fewer distinct points than clusters: some centroids are equal, which does no harm.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        centroids = KMeans(count, n_init=1, random_state=seed).fit(X).cluster_centers_
+    return centroids.astype(X.dtype)
+
+
+def _nearest_rows(X, centroids):
+    """Return a different row for every centroid: the nearest that is left."""
+    nearest = _nearest(centroids, X)
+    _, first = np.unique(nearest, return_index=True)
+    chosen = dict(zip(first.tolist(), nearest[first].tolist(), strict=True))
+    left = np.setdiff1d(np.arange(X.shape[0]), nearest)
+    for centroid in range(len(centroids)):
+        if centroid not in chosen:
+            position = _nearest(centroids[[centroid]], X[left])[0]
+            chosen[centroid] = left[position]
+            left = np.delete(left, position)
+    return np.array([chosen[centroid] for centroid in range(len(centroids))])
+
+
+def _nearest(points, X):
+    """Return the row of X that is nearest to each point."""
+    if is_tensor(X):
+        from pacfourier.tensors import tensor_nearest
+
+        return tensor_nearest(points, X)
+    return pairwise_distances_argmin(points, X)
+
+
+def _rows(indices, X, y):
+    return Landmarks(host(X[indices]), y[indices], indices)
+
+
+def _checked(indices, X):
+    """Return the indices that a callable gave, if they are different rows."""
+    indices = np.asarray(host(indices))
+    is_rows = indices.ndim == 1 and indices.size > 0 and indices.dtype.kind in "iu"
+    if not is_rows or indices.min() < 0 or indices.max() >= X.shape[0]:
+        raise ValueError(
+            f"landmarks must return (points, labels) or indices of rows, got {indices!r}."
+        )
+    if len(np.unique(indices)) < len(indices):
+        raise ValueError("landmarks must return different rows, got one of them twice.")
+    return indices
+
+
+def _given(landmarks, X):
+    if len(landmarks) != 2:
+        raise ValueError(f"landmarks must be (points, labels), got {len(landmarks)} items.")
+    points = check_array(
+        host(landmarks[0]), accept_sparse="csr", dtype=_type_of(X), input_name="landmarks"
+    )
+    labels = np.asarray(host(landmarks[1]))
+    if points.shape[1] != X.shape[1]:
+        raise ValueError(
+            f"landmarks must have {X.shape[1]} columns as X has, got {points.shape[1]}."
+        )
+    if labels.shape != (points.shape[0],):
+        raise ValueError(
+            f"landmarks must come with {points.shape[0]} labels, got shape {labels.shape}."
+        )
+    return Landmarks(points, labels, None)
+
+
+def _type_of(X):
+    return np.float32 if precision_of(X) == "single" else np.float64

@@ -1,0 +1,1 @@
+"""Alignment sums and gradients of tensors."""

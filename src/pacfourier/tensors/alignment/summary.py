@@ -1,0 +1,67 @@
+"""The summary of a sample, for tensors: the same numbers as for the same array."""
+
+from functools import reduce
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from pacfourier.arrays import host
+from pacfourier.core.alignment.summary import (
+    SampleSummary,
+    fingerprint_multipliers,
+    row_fingerprints,
+    sample_summary,
+)
+
+# Rows of a block: few enough for their bits in 64-bit numbers, many enough for a device.
+ROW_BLOCK = 2**16
+# The constants of the core, as signed numbers: torch has no arithmetic for unsigned ones.
+MIXER = np.uint64(0x9E3779B97F4A7C15).astype(np.int64).item()
+LOW_WORD = 0xFFFFFFFF
+
+
+@sample_summary.register(torch.Tensor)
+def tensor_summary(X: torch.Tensor, *, is_weighted: bool = False) -> SampleSummary:
+    """Return the summary of a sample, block by block."""
+    blocks = (_block_summary(block, is_weighted) for block in X.split(ROW_BLOCK))
+    return reduce(SampleSummary.merge, blocks)
+
+
+def _block_summary(X: torch.Tensor, is_weighted: bool) -> SampleSummary:
+    fingerprints, counts = np.unique(row_fingerprints(X), return_counts=True)
+    return SampleSummary(
+        n_samples=len(X),
+        fingerprints=fingerprints,
+        counts=counts,
+        sums=host(X.sum(dim=0, dtype=torch.float64)),
+        squares=host(X.double().square().sum(dim=0)),
+        lowest=host(X.amin(dim=0).double()),
+        highest=host(X.amax(dim=0).double()),
+        is_integral=host((X.round() == X).all(dim=0)),
+        is_weighted=is_weighted,
+    )
+
+
+@row_fingerprints.register(torch.Tensor)
+def tensor_fingerprints(X: torch.Tensor) -> NDArray[np.uint64]:
+    """Return a number a row, that of the same row in an array."""
+    multipliers = fingerprint_multipliers(X.shape[1]).view(np.int64)
+    factors = torch.as_tensor(multipliers, device=X.device)
+    parts = [(_bits(block) * factors).sum(dim=1) for block in X.split(ROW_BLOCK)]
+    return host(torch.cat(parts)).view(np.uint64)
+
+
+def _bits(values: torch.Tensor) -> torch.Tensor:
+    """Return the bits of the values, mixed as in the core; sums and products are modulo 2^64."""
+    words = (values + 0.0).view(torch.int32 if values.dtype == torch.float32 else torch.int64)
+    bits = words.to(torch.int64)
+    if values.dtype == torch.float32:
+        bits &= LOW_WORD
+    bits = (bits ^ _high_word(bits)) * MIXER
+    return bits ^ _high_word(bits)
+
+
+def _high_word(bits: torch.Tensor) -> torch.Tensor:
+    # A shift of a signed number brings its sign along.
+    return (bits >> 32) & LOW_WORD

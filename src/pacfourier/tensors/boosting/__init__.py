@@ -1,0 +1,1 @@
+"""The cosine model on tensors."""

@@ -1,0 +1,273 @@
+"""Numbers computed once, independently, to six decimals."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import special
+
+from pacfourier import bounds
+from pacfourier.bounds import printed
+from pacfourier.bounds._bernstein import bernstein_factor, unexpected_bernstein_fixed
+from pacfourier.bounds._binary_kl import klup, log_xi
+
+N, DIVERGENCE, EPSILON = 1000, 3.0, 0.05
+NATS = DIVERGENCE + math.log(1 / EPSILON)
+CASE = {"loss": 0.3, "divergence": DIVERGENCE, "n_samples": N, "epsilon": EPSILON}
+GRID = CASE | {"n_hypotheses": 200}
+HALF = GRID | {"epsilon": EPSILON / 2}
+TEN = CASE | {"divergence": DIVERGENCE + math.log(10)}
+POINTS = CASE | {"n_samples": N - 1, "pairs": False}
+POINTS_GRID = POINTS | {"n_hypotheses": 200}
+SPLIT = {"positive_moment": 0.07, "negative_moment": 0.27, "divergence": DIVERGENCE}
+MIXTURE = {"n_train": N, "epsilon": EPSILON}
+
+
+def at(bound, mu, **more):
+    """A power divergence of order mu that goes with a Kullback-Leibler divergence of 3."""
+    case = CASE | {"divergence": math.expm1(DIVERGENCE * (mu - 1))}
+    return partial(bound, mu=mu, **case, **more)
+
+
+def bernstein(**case):
+    return partial(bounds.unexpected_bernstein, **{"second_moment": 0.145, **case})
+
+
+def of_landmarks(n_landmarks):
+    return partial(
+        bounds.landmark_mixture,
+        weights=np.full(n_landmarks, 1 / n_landmarks),
+        losses=np.full(n_landmarks, 0.3),
+        divergences=np.full(n_landmarks, DIVERGENCE),
+        **MIXTURE,
+    )
+
+
+VECTORS = {
+    "printed theorem 3": (partial(printed.theorem3, **CASE, inverse_temperature=N**0.5), 0.505413),
+    "printed theorem 3, oracle": (
+        partial(printed.theorem3, **CASE, inverse_temperature=math.sqrt(2 * N * NATS)),
+        0.409506,
+    ),
+    "printed corollary 2": (
+        partial(printed.corollary2, **CASE, inverse_temperature=math.sqrt(N * math.log(N))),
+        0.693725,
+    ),
+    "printed corollary 2, oracle": (
+        partial(
+            printed.corollary2,
+            **CASE,
+            inverse_temperature=math.sqrt(2 * (N - 1) * (NATS + math.log(N + 1))),
+        ),
+        0.621464,
+    ),
+    "printed theorem 1": (partial(printed.theorem1, **CASE, inverse_temperature=N**0.5), 0.505429),
+    "printed landmarks": (
+        partial(printed.landmarks, **CASE, inverse_temperature=N**0.5, n_landmarks=100),
+        0.651057,
+    ),
+    "printed theorem 4, mu = 1.5": (at(printed.theorem4, 1.5), 1.227804),
+    "printed theorem 4, mu = 2": (at(printed.theorem4, 2.0), 0.616903),
+    "printed theorem 4, mu = 4": (at(printed.theorem4, 4.0), 0.478398),
+    "printed theorem 4, mu = 10": (at(printed.theorem4, 10.0), 0.426377),
+    "printed corollary 5": (
+        partial(printed.corollary5, **CASE | {"divergence": math.expm1(DIVERGENCE)}),
+        0.616903,
+    ),
+    "hoeffding": (partial(bounds.hoeffding, **CASE, inverse_temperature=N**0.5), 0.497507),
+    "hoeffding, oracle": (
+        partial(bounds.hoeffding, **CASE, inverse_temperature=math.sqrt(4 * N * NATS)),
+        0.377432,
+    ),
+    "hoeffding grid": (partial(bounds.hoeffding_grid, **GRID), 0.384419),
+    "hoeffding peeling": (partial(bounds.hoeffding_peeling, **CASE), 0.393224),
+    "kl": (partial(bounds.kl, **CASE), 0.392813),
+    "catoni grid": (partial(bounds.catoni_grid, **GRID), 0.383490),
+    "catoni": (partial(bounds.catoni, **CASE, C=0.3), 0.374111),
+    "bernstein": (bernstein(**GRID), 0.365720),
+    "bernstein, fixed": (
+        partial(unexpected_bernstein_fixed, **CASE, second_moment=0.145, eta=0.4),
+        0.359744,
+    ),
+    "bernstein, M2 = 0.125": (bernstein(**GRID, second_moment=0.125), 0.361051),
+    "bernstein, M2 = 0.25": (bernstein(**GRID, second_moment=0.25), 0.387297),
+    "bernstein, half epsilon": (bernstein(**HALF), 0.369221),
+    "bernstein, hold-out": (bernstein(**GRID | {"divergence": 0.0}), 0.348291),
+    "split kl": (partial(bounds.split_kl, **SPLIT, n_samples=N, epsilon=EPSILON), 0.389339),
+    "norm": (partial(bounds.norm, **CASE, s=0.45), 0.376429),
+    "norm, loss = 0.45": (partial(bounds.norm, **CASE | {"loss": 0.45}), 0.483465),
+    "localised": (
+        partial(
+            bounds.localised, loss=0.3, n_samples=N, epsilon=EPSILON, inverse_temperature=N**0.5
+        ),
+        0.407396,
+    ),
+    "localised, half": (
+        partial(
+            bounds.localised,
+            loss=0.3,
+            n_samples=N,
+            epsilon=EPSILON,
+            inverse_temperature=0.5 * N**0.5,
+        ),
+        0.391626,
+    ),
+    "D 1.25": (at(bounds.f_divergence, 1.25, binary=True), 0.433382),
+    "D 1.5": (at(bounds.f_divergence, 1.5, binary=True), 0.556557),
+    "D 2, two classes": (at(bounds.f_divergence, 2.0, binary=True), 0.616983),
+    "D 2, any classes": (at(bounds.f_divergence, 2.0, binary=False), 0.748169),
+    "D 3": (at(bounds.f_divergence, 3.0, binary=True), 1.161035),
+    "D 4": (at(bounds.f_divergence, 4.0, binary=True), 1.719103),
+    "ten bandwidths, kl": (partial(bounds.kl, **TEN), 0.404028),
+    "ten bandwidths, bernstein": (bernstein(**TEN, n_hypotheses=2000), 0.377772),
+    "ten bandwidths, norm": (partial(bounds.norm, **TEN), 0.385066),
+    "landmark, kl": (partial(bounds.kl, **POINTS), 0.366122),
+    "landmark, disjoint": (partial(bounds.kl, **POINTS | {"n_samples": N}), 0.366089),
+    "landmark, hoeffding": (partial(bounds.hoeffding_grid, **POINTS_GRID), 0.359723),
+    "landmark, catoni": (partial(bounds.catoni_grid, **POINTS_GRID), 0.358422),
+    "landmark, bernstein": (bernstein(**POINTS_GRID), 0.344789),
+    "landmark, split": (
+        partial(bounds.split_kl, **SPLIT, n_samples=N - 1, epsilon=EPSILON, pairs=False),
+        0.363447,
+    ),
+    "landmark, each of 100": (
+        partial(bounds.kl, **POINTS | {"divergence": DIVERGENCE + math.log(100)}),
+        0.380807,
+    ),
+    "landmark, any": (of_landmarks(1), 0.387294),
+    "landmark, average over 100": (of_landmarks(100), 0.373801),
+    "hold-out alignment": (
+        partial(bounds.holdout_alignment, loss=0.3, n_samples=N, epsilon=EPSILON),
+        0.351619,
+    ),
+    "hold-out, 6 errors": (
+        partial(bounds.holdout, n_errors=6, n_samples=2276, epsilon=EPSILON),
+        0.005196,
+    ),
+    "hold-out, 16 errors": (
+        partial(bounds.holdout, n_errors=16, n_samples=2276, epsilon=EPSILON),
+        0.010658,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_bound_value(name):
+    bound, expected = VECTORS[name]
+    assert bound().value == pytest.approx(expected, abs=6e-7)
+
+
+@pytest.mark.parametrize(
+    ("bound", "grid"),
+    [
+        (partial(bounds.hoeffding_grid, **GRID), (137.143, 157.497, 180.873)),
+        (partial(bounds.catoni_grid, **GRID), (0.306459, 0.390617, 0.497886, 0.634613, 0.808887)),
+        (bernstein(**GRID), (0.290595, 0.374594, 0.482873)),
+        (bernstein(**HALF), (0.312009, 0.396526, 0.503939)),
+    ],
+)
+def test_bound_grid(bound, grid):
+    assert bound().parameters["grid"] == pytest.approx(grid, rel=4e-6)
+
+
+def test_rates_are_capped():
+    few = {"loss": 0.5, "divergence": 0.0, "n_samples": 2, "epsilon": 0.05}
+    bound = bounds.unexpected_bernstein(**few, second_moment=0.2, n_hypotheses=5)
+    assert bound.parameters["grid"] == (1.6, 1.6, 1.6)
+    one = {"posterior": [1.0], "prior": [1.0], "amplitudes": [0.5], "second_harmonics": [0.5]}
+    bound = bounds.first_order(**one, n_samples=2, epsilon=0.05)
+    assert bound.parameters["grid"] == (0.8, 0.8, 0.8, 0.8)
+
+
+AMPLITUDE = math.sqrt((1 + 999 * 0.4) / N)
+
+
+@pytest.mark.parametrize(
+    ("n_hypotheses", "divergence", "epsilon", "arc", "value", "rho"),
+    [
+        (200, 3.0, 0.05, 0.4, 0.359296, 0.530479),
+        (200, 3.0, 0.025, 0.4, 0.361742, 0.525848),
+        (200, 3.0, 0.05, None, 0.359178, None),
+        (2000, 3.0 + math.log(10), 0.05, 0.4, 0.366682, None),
+    ],
+)
+def test_first_order_value(
+    posterior_of_divergence, n_hypotheses, divergence, epsilon, arc, value, rho
+):
+    bound = bounds.first_order(
+        posterior=posterior_of_divergence(n_hypotheses, divergence),
+        prior=np.full(n_hypotheses, 1 / n_hypotheses),
+        amplitudes=np.full(n_hypotheses, AMPLITUDE),
+        second_harmonics=np.full(n_hypotheses, 0.4),
+        n_samples=N,
+        epsilon=epsilon,
+        arc=arc,
+    )
+    assert bound.value == pytest.approx(value, abs=6e-7)
+    assert bound.empirical_term == pytest.approx(0.3)
+    assert rho is None or bound.parameters["rho"] == pytest.approx(rho, abs=6e-7)
+    if epsilon == 0.05 and n_hypotheses == 200:
+        grid = (0.116588, 0.147226, 0.185915, 0.234772)
+        assert bound.parameters["grid"] == pytest.approx(grid, rel=5e-6)
+
+
+def test_first_order_relatives():
+    arc, eta = 0.4, 0.12
+    shrinkage, double = math.sin(arc) / arc, math.sin(2 * arc) / (2 * arc)
+    nats = NATS + math.log(math.pi / arc)
+    second_moment = (1 + 0.4 * double) / 2
+    exponent = -eta * AMPLITUDE * shrinkage + bernstein_factor(eta) * eta**2 * second_moment
+    rho = math.expm1(-exponent - nats / N) / (eta * shrinkage)
+    assert (1 - rho**2) / 2 == pytest.approx(0.357190, abs=6e-7)
+    error = klup((1 - AMPLITUDE * shrinkage) / 2, (nats + log_xi(N)) / N)
+    rho = (1 - 2 * error) / shrinkage
+    assert (1 - rho**2) / 2 == pytest.approx(0.375210, abs=6e-7)
+
+
+@pytest.mark.parametrize(("m", "expected"), [(500, 0.429771), (999, 0.388858)])
+def test_kl_is_below_thiemann(m, expected):
+    nats = NATS + math.log(2 * math.sqrt(m))
+    rate = 2 / (math.sqrt(2 * m * 0.3 / nats + 1) + 1)
+    relaxed = 0.3 / (1 - rate / 2) + nats / (m * rate * (1 - rate / 2))
+    assert relaxed == pytest.approx(expected, abs=6e-7)
+    bound = bounds.kl(**CASE | {"n_samples": m, "pairs": False})
+    assert bound.value < relaxed
+
+
+def test_kl_relatives():
+    m = N // 2
+    budget = (NATS + math.log(2 * math.sqrt(m))) / m
+    assert klup(0.3, budget) == pytest.approx(0.395068, abs=6e-7)
+    assert 0.3 + math.sqrt(budget / 2) == pytest.approx(0.398976, abs=6e-7)
+    assert klup(0.3, NATS / m) == pytest.approx(0.373754, abs=6e-7)
+
+
+def test_gaussian_linear_value():
+    margin = special.ndtri(1 - 0.0142)
+    w = np.full(4, math.sqrt(122.2 / 2))
+    bound = bounds.gaussian_linear(
+        margins=np.full(9102, margin), w=w, prior_mean=np.zeros(4), epsilon=0.05
+    )
+    assert bound.parameters["divergence"] == pytest.approx(122.2)
+    assert bound.empirical_term == pytest.approx(0.0142)
+    assert bound.value == pytest.approx(0.04411, abs=6e-6)
+
+
+def test_gaussian_linear_draw_pays_what_was_drawn():
+    case = {"w": [1.0], "prior_mean": [-1.0], "epsilon": 0.05, "margins": [1.0, 0.0, -1.0, 1.0]}
+    # ln dQ/dP at 1 + x, for unit Gaussians at 1 and -1: 2 + 2 x, and never a refund.
+    for draw, nats in ((1.0, 2.0), (2.5, 5.0), (-4.0, 0.0)):
+        bound = bounds.gaussian_linear_draw(**case, draw=[draw])
+        assert bound.parameters["divergence"] == pytest.approx(nats)
+        assert bound.empirical_term == 0.5
+
+
+def test_gaussian_linear_draw_value():
+    w = np.asarray([math.sqrt(2.4), 0.0])
+    margins = np.where(np.arange(4551) < 24, -1.0, 1.0)
+    bound = bounds.gaussian_linear_draw(
+        margins=margins, w=w, draw=[w[0], 7.0], prior_mean=np.zeros(2), epsilon=0.05
+    )
+    assert bound.parameters["divergence"] == pytest.approx(1.2)
+    assert bound.value == pytest.approx(0.0111, abs=6e-5)

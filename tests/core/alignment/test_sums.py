@@ -1,0 +1,249 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from pacfourier import alignment_losses
+from pacfourier.core.alignment.sums import alignment_sums, class_balanced_losses
+from pacfourier.core.alignment.targets import target_of
+from pacfourier.core.phases import FREQUENCY_BLOCK, ROW_BLOCK
+from pacfourier.core.prior.frequencies import FrequencyPool
+from pacfourier.spectra import RBF
+
+KINDS = ["binary", "multiclass", "multilabel", "continuous", "multioutput"]
+TOLERANCE = {np.float64: 1e-10, np.float32: 1e-5}
+
+
+def labels_of(kind, n_samples, rng):
+    if kind == "binary":
+        return np.resize([-1, 1], n_samples)
+    if kind == "multiclass":
+        return np.resize(["a", "b", "c"], n_samples)
+    if kind == "multilabel":
+        return np.resize(np.eye(2, 4), (n_samples, 4)).astype(int)
+    shape = (n_samples,) if kind == "continuous" else (n_samples, 3)
+    return rng.standard_normal(shape) * 3 + 7
+
+
+def agreement(y, weights, i, j):
+    """The agreement of two labels, from its definition."""
+    if y.ndim == 2 and y.dtype.kind == "i":
+        return np.mean((2 * y[i] - 1) * (2 * y[j] - 1))
+    if y.dtype.kind == "f":
+        values = y.reshape(len(y), -1)
+        centred = values - np.average(values, axis=0, weights=weights)
+        return np.mean(centred[i] * centred[j] / np.abs(centred).max(axis=0) ** 2)
+    return 1.0 if y[i] == y[j] else -1.0
+
+
+def double_loop(X, y, frequencies, weights):
+    """The alignment loss, pair by pair."""
+    total, losses = 0.0, np.zeros(len(frequencies))
+    for i in range(len(X)):
+        for j in range(len(X)):
+            if i != j:
+                cosines = np.cos(frequencies @ (X[i] - X[j]))
+                pair = weights[i] * weights[j]
+                losses += pair * (1 - agreement(y, weights, i, j) * cosines) / 2
+                total += pair
+    return losses / total
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix, sparse.csr_array])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_samples", [2, 3, 40])
+@pytest.mark.parametrize("kind", KINDS)
+def test_losses_equal_the_double_loop(kind, n_samples, dtype, container, weighted, rng):
+    X = rng.standard_normal((n_samples, 5)).astype(dtype)
+    y = labels_of(kind, n_samples, rng)
+    frequencies = rng.standard_normal((30, 5)).astype(np.float32)
+    weights = rng.uniform(0.2, 3, n_samples) if weighted else None
+    expected = double_loop(
+        X.astype(float), y, frequencies, np.ones(n_samples) if weights is None else weights
+    )
+    losses = alignment_losses(container(X), y, frequencies, sample_weight=weights)
+    np.testing.assert_allclose(losses, expected, rtol=0, atol=TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_losses_equal_the_plain_formula_across_block_borders(dtype, rng):
+    n_samples, n_frequencies = 2 * ROW_BLOCK + 3, 2 * FREQUENCY_BLOCK + 5
+    X = rng.standard_normal((n_samples, 7)).astype(dtype)
+    y = np.where(rng.random(n_samples) < 0.4, -1, 1)
+    frequencies = rng.standard_normal((n_frequencies, 7)).astype(np.float32)
+    waves = y @ np.exp(1j * (X.astype(float) @ frequencies.T.astype(float)))
+    n = n_samples
+    expected = n / (2 * (n - 1)) - np.abs(waves) ** 2 / (2 * n * (n - 1))
+    losses = alignment_losses(X, y, frequencies)
+    np.testing.assert_allclose(losses, expected, rtol=0, atol=TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e5])
+def test_large_phases_are_taken_in_double_precision(offset, rng):
+    """float32 alone would lose the phase: 1e5 * 100 is not known to a radian there."""
+    X = (offset + rng.standard_normal((50, 3))).astype(np.float32)
+    frequencies = np.concatenate([rng.standard_normal((4, 3)), 100 * rng.standard_normal((4, 3))])
+    y = np.resize([0, 1], 50)
+    expected = double_loop(X.astype(float), y, frequencies, np.ones(50))
+    losses = alignment_losses(X, y, frequencies)
+    np.testing.assert_allclose(losses, expected, rtol=0, atol=2e-5)
+
+
+def test_an_offset_of_continuous_targets_costs_no_precision(rng):
+    X = rng.standard_normal((60, 3)).astype(np.float32)
+    y = rng.standard_normal(60)
+    frequencies = rng.standard_normal((20, 3))
+    plain = alignment_losses(X, y, frequencies)
+    shifted = alignment_losses(X, y + 1e6, frequencies)
+    np.testing.assert_allclose(shifted, plain, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_merge_is_associative_and_equals_the_whole(kind, rng):
+    X, y = rng.standard_normal((90, 4)), labels_of(kind, 90, rng)
+    pool = FrequencyPool(RBF(0.5), 50, 4, seed=1)
+    target = target_of(y)
+    parts = [
+        alignment_sums(X[rows], y[rows], target, pool, precision="double")
+        for rows in (slice(0, 20), slice(20, 60), slice(60, 90))
+    ]
+    whole = alignment_sums(X, y, target, pool, precision="double")
+    left = parts[0].merge(parts[1]).merge(parts[2])
+    right = parts[0].merge(parts[1].merge(parts[2]))
+    for merged in (left, right):
+        losses = merged.losses(target.agreement(merged.totals))
+        expected = whole.losses(target.agreement(whole.totals))
+        np.testing.assert_allclose(losses, expected, rtol=0, atol=1e-12)
+        assert merged.effective_samples == pytest.approx(90)
+
+
+def test_threads_do_not_change_a_bit(rng):
+    X, y = rng.standard_normal((700, 6)), np.resize([0, 1, 2], 700)
+    pool = FrequencyPool(RBF(0.1), 3000, 6, seed=2)
+    target = target_of(y)
+    with threadpool_limits(1, user_api="blas"):
+        one = alignment_sums(X, y, target, pool)
+    with threadpool_limits(2, user_api="blas"):
+        two = alignment_sums(X, y, target, pool)
+    np.testing.assert_array_equal(one.waves, two.waves)
+
+
+def test_errors_in_threads_are_raised(rng):
+    class Broken:
+        shape = (2000, 3)
+
+        def __len__(self):
+            return 2000
+
+        def __getitem__(self, rows):
+            raise RuntimeError("no frequencies here")
+
+    X, y = rng.standard_normal((10, 3)), np.resize([0, 1], 10)
+    for threads in (1, 2):
+        with (
+            threadpool_limits(threads, user_api="blas"),
+            pytest.raises(RuntimeError, match="no frequencies here"),
+        ):
+            alignment_sums(X, y, target_of(y), Broken())
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_balanced_losses_equal_the_double_loop(n_classes, rng):
+    """Classes weigh the same; other classes agree by -1 / (C - 1)."""
+    y = np.concatenate([np.arange(n_classes), rng.integers(0, 2, 40)])
+    X = rng.standard_normal((len(y), 3))
+    frequencies = rng.standard_normal((10, 3))
+    weights = 1 / np.bincount(y)[y]
+    total, expected = 0.0, np.zeros(10)
+    for i in range(len(y)):
+        for j in range(len(y)):
+            if i != j:
+                agrees = 1.0 if y[i] == y[j] else -1 / (n_classes - 1)
+                pair = weights[i] * weights[j]
+                expected += pair * (1 - agrees * np.cos(frequencies @ (X[i] - X[j]))) / 2
+                total += pair
+    sums = alignment_sums(X, y, target_of(y), frequencies, precision="double")
+    np.testing.assert_allclose(class_balanced_losses(sums), expected / total, atol=1e-12)
+
+
+def test_balanced_losses_of_two_equal_classes_are_the_losses(rng):
+    X, y = rng.standard_normal((40, 3)), np.resize([0, 1], 40)
+    target = target_of(y)
+    sums = alignment_sums(X, y, target, rng.standard_normal((10, 3)))
+    expected = sums.losses(target.agreement(sums.totals))
+    np.testing.assert_allclose(class_balanced_losses(sums), expected, atol=1e-12)
+
+
+def test_balanced_losses_ignore_classes_that_never_came(rng):
+    X, y = rng.standard_normal((40, 3)), np.resize([0, 1], 40)
+    frequencies = rng.standard_normal((10, 3))
+    two = alignment_sums(X, y, target_of(y), frequencies)
+    four = alignment_sums(X, y, target_of(y, classes=[0, 1, 2, 3]), frequencies)
+    np.testing.assert_allclose(class_balanced_losses(four), class_balanced_losses(two))
+
+
+def test_balanced_losses_of_one_class_so_far_are_the_losses(rng):
+    X, y = rng.standard_normal((10, 3)), np.zeros(10, dtype=int)
+    target = target_of(y, classes=[0, 1])
+    sums = alignment_sums(X, y, target, rng.standard_normal((5, 3)))
+    expected = sums.losses(target.agreement(sums.totals))
+    np.testing.assert_array_equal(class_balanced_losses(sums), expected)
+
+
+problems = st.tuples(
+    st.integers(2, 25), st.integers(1, 4), st.sampled_from(KINDS), st.integers(0, 2**32 - 1)
+)
+
+
+def make_problem(problem):
+    n_samples, n_features, kind, seed = problem
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_samples, n_features))
+    return X, labels_of(kind, n_samples, rng), rng.standard_normal((6, n_features)), rng
+
+
+@given(problems)
+@settings(max_examples=60, deadline=None)
+def test_losses_lie_in_the_unit_interval(problem):
+    X, y, frequencies, _ = make_problem(problem)
+    losses = alignment_losses(X, y, frequencies)
+    assert losses.min() >= -1e-12
+    assert losses.max() <= 1 + 1e-12
+
+
+@given(problems)
+@settings(max_examples=60, deadline=None)
+def test_losses_do_not_change_when_samples_are_shifted_or_permuted(problem):
+    X, y, frequencies, rng = make_problem(problem)
+    expected = alignment_losses(X, y, frequencies)
+    shifted = alignment_losses(X + 5 * rng.standard_normal(X.shape[1]), y, frequencies)
+    order = rng.permutation(len(X))
+    permuted = alignment_losses(X[order], y[order], frequencies)
+    np.testing.assert_allclose(shifted, expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(permuted, expected, rtol=0, atol=1e-10)
+
+
+@given(problems.filter(lambda problem: problem[2] in ("binary", "multiclass")))
+@settings(max_examples=30, deadline=None)
+def test_losses_do_not_change_when_classes_are_renamed(problem):
+    X, y, frequencies, rng = make_problem(problem)
+    classes, codes = np.unique(y, return_inverse=True)
+    renamed = rng.permutation(["x", "y", "z"])[: len(classes)][codes]
+    np.testing.assert_allclose(
+        alignment_losses(X, renamed, frequencies), alignment_losses(X, y, frequencies), atol=1e-12
+    )
+
+
+@given(problems)
+@settings(max_examples=30, deadline=None)
+def test_only_ratios_of_weights_matter(problem):
+    X, y, frequencies, rng = make_problem(problem)
+    weights = rng.uniform(0.1, 2, len(X))
+    np.testing.assert_allclose(
+        alignment_losses(X, y, frequencies, sample_weight=1000 * weights),
+        alignment_losses(X, y, frequencies, sample_weight=weights),
+        atol=1e-10,
+    )

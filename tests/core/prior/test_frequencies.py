@@ -1,0 +1,99 @@
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pacfourier.core import loops
+from pacfourier.core.prior.frequencies import UNIT, FrequencyPool, standard_normals
+from pacfourier.spectra import RBF, Laplacian, Matern, multiscale
+
+SAMPLINGS = ["iid", "orthogonal", "sobol", "structured"]
+SPECTRA = [RBF(0.5), Laplacian(0.5), Matern(0.5), multiscale()]
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+@pytest.mark.parametrize("spectrum", SPECTRA, ids=lambda s: type(s).__name__)
+def test_pool_does_not_depend_on_how_it_is_read(spectrum, sampling, rng):
+    pool = FrequencyPool(spectrum, 3 * UNIT + 17, 5, 11, sampling)
+    whole = pool[:]
+    pieces = np.concatenate([pool[start : start + 100] for start in range(0, len(pool), 100)])
+    indices = rng.integers(0, len(pool), 50)
+    np.testing.assert_array_equal(pieces, whole)
+    np.testing.assert_array_equal(pool[indices], whole[indices])
+    assert whole.shape == pool.shape
+    assert whole.dtype == np.float32
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_pool_is_a_prefix_of_a_larger_pool(sampling):
+    small = FrequencyPool(RBF(), 100, 4, 3, sampling)[:]
+    large = FrequencyPool(RBF(), 2000, 4, 3, sampling)[:100]
+    np.testing.assert_array_equal(small, large)
+
+
+def test_pools_are_equal_when_their_recipes_are():
+    pool = FrequencyPool(multiscale(), 100, 4, 3)
+    assert pool == pickle.loads(pickle.dumps(pool)) == copy.deepcopy(pool)
+    assert pool != FrequencyPool(multiscale(), 100, 4, 4)
+    assert pool != FrequencyPool(RBF(), 100, 4, 3)
+
+
+def test_seeds_give_other_frequencies():
+    pools = [FrequencyPool(RBF(), 64, 3, seed)[:] for seed in (0, 1, 2**32, 2**63)]
+    for i, first in enumerate(pools):
+        for second in pools[:i]:
+            assert not np.isclose(first, second).any(axis=1).all()
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_no_frequency_comes_twice(sampling):
+    pool = FrequencyPool(RBF(0.5), 4 * UNIT, 3, 11, sampling)
+    assert len(np.unique(np.abs(pool[:]), axis=0)) == len(pool)
+
+
+def test_philox_known_answers():
+    """The published vectors of Philox4x32-10 (Random123 distribution)."""
+    zeros, ones = np.uint32(0), np.uint32(0xFFFFFFFF)
+    assert [hex(int(w)) for w in loops.philox(*[zeros] * 6)] == [
+        "0x6627e8d5", "0xe169c58d", "0xbc57ac4c", "0x9b00dbd8",
+    ]  # fmt: skip
+    assert [hex(int(w)) for w in loops.philox(*[ones] * 6)] == [
+        "0x408f276d", "0x41c83b0e", "0xa20bc7c6", "0x6d5451fd",
+    ]  # fmt: skip
+
+
+def test_normals_are_standard_and_independent():
+    """Each test has failure probability 1e-6 for a perfect generator."""
+    normals = standard_normals(5, np.arange(20_000), 50).astype(np.float64)
+    assert stats.kstest(normals.ravel(), "norm").pvalue > 1e-6
+    z = stats.norm.isf(1e-6 / (2 * 50 * 49 / 2))
+    correlations = np.corrcoef(normals.T) - np.eye(50)
+    assert np.abs(correlations).max() < z / np.sqrt(len(normals))
+    lagged = np.mean(normals[1:] * normals[:-1])
+    assert abs(lagged) < 4.9 / np.sqrt(normals.size)
+    squares = np.corrcoef((normals**2).T) - np.eye(50)
+    assert np.abs(squares).max() < z / np.sqrt(len(normals))
+
+
+@pytest.mark.parametrize("n_features", [1, 3, 40, 700])
+def test_orthogonal_rows_are_orthogonal_with_chi_lengths(n_features):
+    frequencies = FrequencyPool(RBF(0.5), UNIT, n_features, 0, "orthogonal")[:].astype(float)
+    group = frequencies[:n_features]
+    lengths = np.linalg.norm(group, axis=1)
+    cosines = (group @ group.T) / np.outer(lengths, lengths)
+    np.testing.assert_allclose(cosines, np.eye(len(group)), atol=1e-6)
+    # gamma = 1/2 has unit variance, so that squared lengths are chi-square.
+    squares = np.sum(frequencies**2, axis=1)
+    assert stats.kstest(squares, "chi2", args=(n_features,)).pvalue > 1e-6
+
+
+def test_sobol_has_a_width_limit():
+    with pytest.raises(ValueError, match="at most 21201 features, got 30000"):
+        FrequencyPool(RBF(), 10, 30_000, 0, "sobol")
+
+
+def test_unknown_sampling_is_refused():
+    with pytest.raises(ValueError, match="sampling must be one of"):
+        FrequencyPool(RBF(), 10, 3, 0, "halton")
