@@ -5,7 +5,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.bounds._result import rounded_up
-from pacfourier.estimators.rbf_landmarks import kernel_matrix
+from pacfourier.data.distances import kernel_matrix
 
 __all__ = ["CertificateDisplay", "LossSpectrumDisplay", "SimilarityDisplay"]
 

@@ -139,8 +139,8 @@ def test_batches_with_a_list_of_labels_are_batches():
 @pytest.mark.parametrize(
     ("batches", "error"),
     [
-        ([], "batches must hold a sample at least, got none"),
-        ([([], [])], "batches must hold a sample at least, got none"),
+        ([], "batches must hold at least one sample, got none"),
+        ([([], [])], "batches must hold at least one sample, got none"),
         ([(X,)], r"batches must hold \(X, y\) or \(X, y, sample_weight\), got 1 items"),
         ([(X, Y, WEIGHTS, WEIGHTS)], r"batches must hold \(X, y\) .* got 4"),
         ([X, Y], r"batches must hold \(X, y\) .* got ndarray"),
@@ -155,7 +155,7 @@ def test_what_cannot_be_batches_is_refused(batches, error):
 
 @pytest.mark.parametrize("estimator", [RFF(), GibbsRFF(), SGDClassifier()])
 def test_what_cannot_learn_from_batches_is_refused(estimator):
-    with pytest.raises(ValueError, match="estimator must be PBRFF, OKRFF or PBLandmarks, got"):
+    with pytest.raises(ValueError, match="estimator must learn from sums over batches, as PBRFF, OKRFF and PBLandmarks do, got"):
         fit_batches(estimator, batches_of(X, Y))
 
 

@@ -341,10 +341,10 @@ def test_what_does_not_fit_together_is_refused():
             lambda: model().fit(as_table((99, 51), Y)[0], pd.Series(Y)),
             "y must be a Dask collection .* got Series",
         ),
-        (lambda: model().fit(lazy, Y, np.ones((150, 1))), "one number a sample, got shape"),
+        (lambda: model().fit(lazy, Y, np.ones((150, 1))), "one number per sample, got"),
         (
             lambda: model().fit(lazy, Y, in_chunks(np.ones((150, 1)), (150,))),
-            "one number a sample, got shape",
+            "one number per sample, got",
         ),
         (lambda: model().fit(lazy, Y, 2.0), r"sample_weight must have 150 rows .* got shape \(\)"),
         (lambda: model().fit(lazy, Y, lazy.sum()), "sample_weight must be a Dask array of rows"),

@@ -10,7 +10,7 @@ from pacfourier import PBRFF, BoostedRFF
 from pacfourier.core.alignment.targets import target_of
 from pacfourier.core.boosting.cosine_model import hinge_losses, moved_model, square_losses
 from pacfourier.estimators import boosted_rff
-from pacfourier.estimators.boosted_rff import _drawn, _outputs, _round_sizes
+from pacfourier.estimators.boosted_rff import LOSSES, _drawn, _round_sizes, scaled_outputs
 
 
 def score(features, model, X, y):
@@ -245,7 +245,9 @@ def test_the_price_of_the_prior_is_shared_by_the_sample(watched, rng):
 def test_labels_become_signs_and_numbers_of_deviation_one():
     def outputs(y, copies=None):
         y = np.asarray(y)
-        return _outputs(y, target_of(y), np.ones(len(y)) if copies is None else copies)
+        copies = np.ones(len(y)) if copies is None else copies
+        values, loss = scaled_outputs(target_of(y), y, copies)
+        return values, LOSSES[loss]
 
     signs, losses = outputs(["b", "a", "b"])
     np.testing.assert_array_equal(signs, [[1], [-1], [1]])

@@ -224,7 +224,7 @@ def test_the_run_follows_the_pilot_and_never_itself(sample):
     """Schedule from one stream, particles from another: the run can be repeated from outside."""
     model = small(sample)
     seed = int(np.random.RandomState(0).randint(0, 2**32, dtype=np.uint64))
-    target = model._gibbs_target(Sample(Block(*sample)), len(sample[1]), seed)
+    target = model._tempered_posterior(Sample(Block(*sample)), len(sample[1]), seed)
     pilot, frozen = (np.random.default_rng([seed, stream]) for stream in (0, 1))
     schedule = pilot_schedule(target, gibbs_rff.PILOT_PARTICLES, 2, 10, gibbs_rff.N_MOVES, pilot)
     run = gibbs_run(target, schedule, 20, 2, gibbs_rff.N_MOVES, frozen)

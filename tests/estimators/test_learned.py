@@ -16,7 +16,8 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from pacfourier import OKRFF, PBRFF, RFF, alignment_losses, spectra
-from pacfourier.pacbayes.posteriors import divergence_ball_posterior, gibbs_posterior
+from pacfourier.pacbayes.balls import divergence_ball_posterior
+from pacfourier.pacbayes.posteriors import gibbs_posterior
 
 LEARNED = [PBRFF, OKRFF]
 

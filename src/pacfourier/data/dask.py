@@ -1,7 +1,7 @@
-"""Dask collections as blocks: one task a block, and a tree that merges what the tasks return.
+"""Dask collections as blocks: one task per block, and a tree that merges the results.
 
-Nothing here knows what is computed. Any scheduler does: threads, processes, or the
-``distributed.Client`` that is active.
+This module does not know what is computed. Any scheduler works: threads, processes, or the
+active ``distributed.Client``.
 """
 
 import sys
@@ -12,8 +12,12 @@ import dask
 import dask.array as da
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import validate_data
 
 from pacfourier.arrays import host
+from pacfourier.data.blocks import HEADING, light_copy
+from pacfourier.data.samples import checked_heading
+from pacfourier.sklearn_compat import output_container
 
 # Results that one task merges: the tree has log_8 of the number of blocks levels.
 FAN_IN = 8
@@ -79,10 +83,29 @@ def persisted(blocks):
     return [tuple(next(flat) for _ in block) for block in blocks]
 
 
-def mapped(function, X, n_columns, dtype):
-    """Return a lazy array: a function of each block, which gives as many columns."""
-    meta = np.empty((0, n_columns), dtype=dtype)
-    on_block = partial(_unless_empty, function, meta)
+def transformed(estimator, X, attributes):
+    """Return what ``transform`` makes of a collection: a lazy array, computed block by block.
+
+    Parameters
+    ----------
+    estimator : fitted transformer
+    X : Dask collection of shape (n_samples, n_features)
+    attributes : tuple of str
+        The fitted attributes that ``transform`` uses; only these are sent to the workers.
+    """
+    container = output_container(estimator)
+    if container != "default":
+        raise ValueError(
+            "set_output must be 'default' for Dask collections, because they become lazy Dask "
+            f"arrays, got {container!r}."
+        )
+    names = heading(X)
+    validate_data(estimator, names, reset=False, skip_check_array=True)
+    # The configuration of the worker must not change the kind of the result.
+    copied = light_copy(estimator, (*HEADING, *attributes)).set_output(transform="default")
+    n_columns = len(estimator.get_feature_names_out())
+    meta = np.empty((0, n_columns), dtype=checked_heading(names).dtype)
+    on_block = partial(_unless_empty, copied.transform, meta)
     if _is_table(X):
         return X.map_partitions(on_block, meta=meta)
     X = X.rechunk({1: -1})

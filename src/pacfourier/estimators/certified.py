@@ -6,7 +6,6 @@ import numpy as np
 
 from pacfourier.bounds._landmarks import mixture_divergence
 from pacfourier.core.alignment.summary import row_fingerprints
-from pacfourier.core.alignment.targets import ClassTarget, ContinuousTarget
 from pacfourier.pacbayes.certificate import Assumption, Certificate
 from pacfourier.pacbayes.divergences import kl_divergence
 from pacfourier.pacbayes.evidence import Evidence, best_bound, landmark_bound
@@ -21,8 +20,7 @@ def alignment_evidence(sums, target, **constants):
     The constants are those of single bounds, ``mu`` and ``inverse_temperature``, and the
     ``log_prior`` of candidates that a sampler made.
     """
-    is_classes = isinstance(target, ClassTarget)
-    is_binary = is_classes and target.is_binary
+    is_classes, is_binary = target.has_sign_agreements, target.is_binary
     amplitudes, harmonics = signed_waves(sums) if is_binary else (None, None)
     losses = sums.losses(target.agreement(sums.totals)) + sums.rounding
     return Evidence(
@@ -148,7 +146,7 @@ def _input_assumption(summary):
 
 
 def _loss_assumption(target):
-    if isinstance(target, ContinuousTarget):
+    if not target.is_fixed_in_advance:
         reason = "numbers were centred and scaled on the sample itself: cut them into classes."
         return Assumption("loss", "violated", reason)
     return Assumption("loss", "holds", "in [0, 1], fixed in advance.")
@@ -235,7 +233,7 @@ def _landmark_assumption(model):
         return Assumption("landmarks", "declared", reason)
     if are_samples:
         return Assumption("landmarks", "holds", "samples, chosen by a rule that is paid for.")
-    if model.landmark_source_ == "given" and not model.standing_.any():
+    if model.landmark_source_ == "given" and not model._standing.any():
         return Assumption("landmarks", "declared", "the points do not come from this sample.")
     reason = "points were made from the sample: use landmarks='medoids' or 'random'."
     return Assumption("landmarks", "violated", reason)

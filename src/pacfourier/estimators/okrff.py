@@ -1,10 +1,7 @@
 """Fourier features from the divergence ball of Sinha and Duchi."""
 
-import numpy as np
-
 from pacfourier.estimators.learned import LearnedFourierMap
-from pacfourier.estimators.parameters import check_positive
-from pacfourier.pacbayes.posteriors import divergence_ball_posterior
+from pacfourier.pacbayes.balls import DivergenceBall
 
 
 class OKRFF(LearnedFourierMap):
@@ -51,7 +48,7 @@ class OKRFF(LearnedFourierMap):
     392
     """
 
-    _posterior_parameters = ("n_frequencies", "draw", "class_weight", "rho", "mu")
+    _rule = DivergenceBall
 
     def __init__(
         self,
@@ -81,23 +78,3 @@ class OKRFF(LearnedFourierMap):
         self.target_type = target_type
         self.precision = precision
         self.random_state = random_state
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        if self.rho != "ess":
-            check_positive("rho", self.rho, or_else="'ess'")
-        if not 1 < self.mu < np.inf:
-            raise ValueError(f"mu must be greater than 1 and finite, got {self.mu!r}.")
-
-    def _posterior(self):
-        self.fitted_mu_ = self.mu
-        rho = self.rho
-        if rho == "ess":
-            # The divergence of equal weights on that many of the candidates, in the range of
-            # floats: mu may be large, and a single candidate has no divergence.
-            log_rho = (self.mu - 1) * np.log(len(self.pool_) / self._width())
-            rho = np.expm1(np.clip(log_rho, 1e-300, 700.0))
-        return divergence_ball_posterior(self.selection_losses_, rho, self.mu)
-
-    def _bound_constants(self):
-        return {"mu": self.fitted_mu_}

@@ -1,12 +1,7 @@
 """Fourier features from the PAC-Bayesian pseudo-posterior."""
 
-import numpy as np
-
-from pacfourier.estimators.certified import alignment_evidence
 from pacfourier.estimators.learned import LearnedFourierMap
-from pacfourier.estimators.parameters import check_positive
-from pacfourier.pacbayes.evidence import certified_inverse_temperature
-from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
+from pacfourier.pacbayes.posteriors import Gibbs
 
 
 class PBRFF(LearnedFourierMap):
@@ -102,7 +97,7 @@ class PBRFF(LearnedFourierMap):
     True
     """
 
-    _posterior_parameters = ("n_frequencies", "draw", "class_weight", "beta")
+    _rule = Gibbs
 
     def __init__(
         self,
@@ -130,26 +125,3 @@ class PBRFF(LearnedFourierMap):
         self.target_type = target_type
         self.precision = precision
         self.random_state = random_state
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        if self.beta not in ("ess", "bound"):
-            check_positive("beta", self.beta, or_else="'ess' or 'bound'")
-
-    def _posterior(self):
-        self.inverse_temperature_ = self._inverse_temperature()
-        # Fixed in advance, on the losses themselves: what a localised bound asks for.
-        is_fixed = not isinstance(self.beta, str) and self.selection_losses_ is self.losses_
-        self.localised_temperature_ = self.inverse_temperature_ if is_fixed else None
-        return gibbs_posterior(self.selection_losses_, self.inverse_temperature_)
-
-    def _inverse_temperature(self):
-        if self.beta == "ess":
-            return inverse_temperature_of_size(self.selection_losses_, self._width())
-        if self.beta == "bound":
-            evidence = alignment_evidence(self.sums_, self.target_)
-            return certified_inverse_temperature(self.selection_losses_, evidence)
-        return self.beta * np.sqrt(self.sums_.effective_samples)
-
-    def _bound_constants(self):
-        return {"inverse_temperature": self.localised_temperature_}

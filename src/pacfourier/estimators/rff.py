@@ -1,6 +1,6 @@
 """Random Fourier features of the prior."""
 
-import copy
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -8,12 +8,15 @@ from sklearn.utils.validation import check_is_fitted
 from pacfourier.core.alignment.summary import sample_summary
 from pacfourier.core.alignment.sums import alignment_sums
 from pacfourier.core.alignment.targets import target_of
-from pacfourier.data.labels import dense_labels
-from pacfourier.data.samples import Block, Sample, adopt
-from pacfourier.estimators.base import FourierMap
+from pacfourier.data.samples import Block, Sample, dense_labels, validated
+from pacfourier.estimators.base import (
+    FourierMap,
+    all_or_nothing,
+    check_count,
+    prior_pool,
+    prior_source,
+)
 from pacfourier.estimators.certified import alignment_evidence, certificate_of
-from pacfourier.estimators.parameters import check_count
-from pacfourier.estimators.priors import prior_pool, prior_source
 
 
 class RFF(FourierMap):
@@ -71,7 +74,7 @@ class RFF(FourierMap):
         self.sampling = sampling
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the frequencies.
 
         Parameters
@@ -86,14 +89,14 @@ class RFF(FourierMap):
         """
         del y
         check_count("n_frequencies", self.n_frequencies)
-        trial = copy.copy(self)
-        X = trial._validate(X, reset=True)
-        trial.prior_source_ = prior_source(self)
-        trial.pool_ = prior_pool(Sample(Block(X)), self, self.n_frequencies)
-        trial.frequencies_ = trial.pool_[:]
-        trial.posterior_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
-        trial.frequency_weights_ = trial.posterior_
-        return adopt(self, trial)
+        with all_or_nothing(self) as draft:
+            X = validated(X, draft, reset=True)
+            draft.prior_source_ = prior_source(self)
+            draft.pool_ = prior_pool(Sample(Block(X)), self, self.n_frequencies)
+            draft.frequencies_ = draft.pool_[:]
+            draft.posterior_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
+            draft.frequency_weights_ = draft.posterior_
+        return self
 
     def certificate(self, X, y, epsilon=0.05, *, bound="auto", target_type="auto"):
         """Return an upper bound on the alignment loss of the map's kernel.
@@ -117,7 +120,7 @@ class RFF(FourierMap):
         certificate : Certificate
         """
         check_is_fitted(self)
-        X, y = self._validate(X, y, reset=False, multi_output=True, ensure_min_samples=2)
+        X, y = validated(X, self, y, reset=False, multi_output=True, ensure_min_samples=2)
         y = dense_labels(y)
         target = target_of(y, target_type)
         sums = alignment_sums(X, y, target, self.frequencies_, precision="double")

@@ -4,7 +4,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from pacfourier.core.boosting.cosine_model import (
-    ROWS_A_TASK,
+    ROWS_PER_TASK,
     CosineModel,
     Penalties,
     hinge_losses,
@@ -122,7 +122,7 @@ def test_sparse_samples_give_the_gradient_of_dense_ones(rng):
 
 
 def test_the_number_of_threads_changes_nothing(rng):
-    X, labels, weights = sample(rng, hinge_losses, n_samples=ROWS_A_TASK + 100)
+    X, labels, weights = sample(rng, hinge_losses, n_samples=ROWS_PER_TASK + 100)
     model = random_model(rng)
     found = []
     for n_threads in (1, 2):
@@ -131,7 +131,7 @@ def test_the_number_of_threads_changes_nothing(rng):
     np.testing.assert_array_equal(*found)
     expected = [
         model_gradient(model, X[rows], labels[rows], hinge_losses, weights[rows])[1].packed()
-        for rows in (slice(0, ROWS_A_TASK), slice(ROWS_A_TASK, None))
+        for rows in (slice(0, ROWS_PER_TASK), slice(ROWS_PER_TASK, None))
     ]
     np.testing.assert_allclose(found[0], expected[0] + expected[1], atol=1e-12)
 

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacfourier.arrays import ComplexArray, FloatArray, IntArray
-from pacfourier.core.phases import LARGEST_BLOCK
-from pacfourier.core.threads import run_blocks
+from pacfourier.core.phases import LARGEST_BAND, run_tasks
 
 # Below this size rows are visibly not Gaussian: at size 2 they have four directions.
 SMALLEST_SIZE = 128
@@ -97,7 +96,7 @@ def structured_sums(
     turns = (radii * (0.5 / np.pi / padded_size(n_features) ** 1.5)).astype(np.float32)
     order = np.argsort(weighted.indices[weighted.indptr[:-1]], kind="stable")
     # The copy of rows that lie side by side takes at most 32 MB, or one group.
-    step = max(LARGEST_BLOCK // (n_features * WIDTH), 1) * WIDTH
+    step = max(LARGEST_BAND // (n_features * WIDTH), 1) * WIDTH
     for start in range(0, n_samples, step):
         rows = order[start : start + step]
         sides = rows_side_by_side(X, rows)
@@ -135,7 +134,7 @@ def _add_sums(
         waves[:, :, columns] += added_waves
         harmonics[:, columns] += added_harmonics
 
-    run_blocks(fill, range(-(-len(turns) // size)))
+    run_tasks(fill, range(-(-len(turns) // size)))
 
 
 def rows_side_by_side(X: NDArray[Any], rows: IntArray) -> NDArray[np.float32]:
@@ -152,7 +151,7 @@ def rows_side_by_side(X: NDArray[Any], rows: IntArray) -> NDArray[np.float32]:
         for group in range(first, min(first + GROUPS_A_TASK, n_groups)):
             hadamard.write_side(X, rows[group * WIDTH : (group + 1) * WIDTH], sides[group])
 
-    run_blocks(fill, range(0, n_groups, GROUPS_A_TASK))
+    run_tasks(fill, range(0, n_groups, GROUPS_A_TASK))
     return sides
 
 
