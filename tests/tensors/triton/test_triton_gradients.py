@@ -1,4 +1,7 @@
-"""Losses and gradients by two kernels: the bookkeeping everywhere, the kernels on CUDA."""
+"""Losses and gradients by the Triton kernels.
+
+The layout of the data is tested everywhere, the kernels where there is a CUDA device.
+"""
 
 import numpy as np
 import pytest
@@ -7,13 +10,13 @@ torch = pytest.importorskip("torch")
 
 from pacfourier.core.alignment.gradients import alignment_objective, losses_and_gradients  # noqa: E402
 from pacfourier.core.alignment.targets import target_of  # noqa: E402
-from pacfourier.tensors.alignment import gradients  # noqa: E402
+from pacfourier.tensors.triton import gradients  # noqa: E402
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
 
 def random_problem(rng, n_samples, n_features, n_frequencies, kind):
-    """Return samples of wide scales, labels, frequencies with phases of some units."""
+    """Return samples of widely different scales, labels, and frequencies with small phases."""
     X = rng.standard_normal((n_samples, n_features)) * 10.0 ** rng.uniform(-3, 3, n_features)
     scales = 10.0 ** rng.uniform(-2, 0.5, (n_frequencies, 1))
     frequencies = rng.standard_normal((n_frequencies, n_features)) * scales / np.abs(X).max(axis=0)
@@ -26,7 +29,7 @@ def random_problem(rng, n_samples, n_features, n_frequencies, kind):
 
 
 def assert_as_for_arrays(device, X, y, frequencies, *, kind, balance=False):
-    """Losses to 1e-6, and gradients in units of the largest samples."""
+    """Check losses and gradients, the latter in units of the largest samples, to 1e-6."""
     labels = {"classes": "multiclass", "numbers": "continuous", "sets": "multilabel"}[kind]
     target = target_of(y, labels)
     exact = alignment_objective(
@@ -70,7 +73,7 @@ def test_gradients_do_not_depend_on_slabs(plain_kernels, monkeypatch, rng):
     assert_as_for_arrays("cpu", *random_problem(rng, 101, 5, 9, "classes"), kind="classes")
 
 
-def test_no_launch_is_larger_than_cuda_takes(plain_kernels, monkeypatch, rng):
+def test_no_launch_exceeds_the_largest_grid(plain_kernels, monkeypatch, rng):
     del plain_kernels
     X, y, _ = random_problem(rng, 101, 5, 1, "classes")
     monkeypatch.setattr(gradients, "LARGEST_GRID", 7)

@@ -1,4 +1,4 @@
-"""Centroids of tensors against those of scikit-learn, and landmarks that are near them."""
+"""Centroids of tensors against those of scikit-learn, and landmarks near them."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 from pacfourier import PBLandmarks, RBFLandmarks  # noqa: E402
 from pacfourier.arrays import host  # noqa: E402
-from pacfourier.tensors import selection as clusters  # noqa: E402
+from pacfourier.tensors import selection  # noqa: E402
 
 DEVICES = ["cpu"] + ["cuda"] * torch.cuda.is_available()
 
@@ -20,7 +20,7 @@ def device(request):
 
 
 def inertia(X, centroids):
-    """The sum of squared distances to the nearest centroid."""
+    """Return the sum of squared distances to the nearest centroid."""
     squares = np.square(X[:, np.newaxis] - host(centroids)).sum(axis=2)
     return squares.min(axis=1).sum()
 
@@ -29,7 +29,7 @@ def test_clusters_far_apart_are_found(device, rng):
     X, _, centers = make_blobs(
         400, 5, centers=8, cluster_std=0.1, random_state=0, return_centers=True
     )
-    found = host(clusters.tensor_centroids(torch.as_tensor(1e4 + X, device=device), 8, rng)) - 1e4
+    found = host(selection.tensor_centroids(torch.as_tensor(1e4 + X, device=device), 8, rng)) - 1e4
     owners = np.square(found[:, np.newaxis] - centers).sum(axis=2).argmin(axis=1)
     assert sorted(owners) == list(range(8))
     # Means of 50 samples: five standard errors of a coordinate.
@@ -42,7 +42,7 @@ def test_they_are_as_tight_as_those_of_scikit_learn(count, dtype, device, rng):
     X = rng.standard_normal((500, 6)).astype(dtype)
     tensor = torch.as_tensor(X, device=device)
     ours = [
-        inertia(X, clusters.tensor_centroids(tensor, count, np.random.default_rng(seed)))
+        inertia(X, selection.tensor_centroids(tensor, count, np.random.default_rng(seed)))
         for seed in range(10)
     ]
     theirs = [KMeans(count, n_init=1, random_state=seed).fit(X).inertia_ for seed in range(10)]
@@ -57,21 +57,21 @@ def test_a_round_never_loosens_them(device, rng):
         after = inertia(host(X), centroids)
         assert after <= before * (1 + 1e-12)
         before = after
-        centroids = clusters.cluster_means(X, clusters.nearest(X, centroids), centroids)
+        centroids = selection.cluster_means(X, selection.nearest(X, centroids), centroids)
 
 
 def test_blocks_change_nothing(monkeypatch, device, rng):
     X = torch.as_tensor(rng.standard_normal((300, 4)), device=device)
-    whole = clusters.tensor_centroids(X, 7, np.random.default_rng(0))
+    whole = selection.tensor_centroids(X, 7, np.random.default_rng(0))
     blocks = [slice(start, start + 50) for start in range(0, 300, 50)]
-    monkeypatch.setattr(clusters, "row_blocks", lambda *_: blocks)
-    parts = clusters.tensor_centroids(X, 7, np.random.default_rng(0))
+    monkeypatch.setattr(selection, "row_blocks", lambda *_: blocks)
+    parts = selection.tensor_centroids(X, 7, np.random.default_rng(0))
     np.testing.assert_allclose(host(parts), host(whole), rtol=1e-12)
 
 
 def test_fewer_different_samples_than_clusters(device, rng):
     X = torch.as_tensor(np.repeat(np.eye(3), 10, axis=0), device=device)
-    found = host(clusters.tensor_centroids(X, 5, rng))
+    found = host(selection.tensor_centroids(X, 5, rng))
     assert np.isfinite(found).all()
     assert inertia(host(X), found) < 1e-20
 
@@ -79,7 +79,7 @@ def test_fewer_different_samples_than_clusters(device, rng):
 @pytest.mark.parametrize("kind", [PBLandmarks, RBFLandmarks])
 @pytest.mark.parametrize("landmarks", ["medoids", "kmeans"])
 def test_landmarks_of_tensors(kind, landmarks, device):
-    """Blobs far apart: one landmark in each, as for the array."""
+    """If blobs are far apart, each has one landmark, as for the array."""
     X, y = make_blobs(200, 3, centers=6, cluster_std=0.1, random_state=3)
     y = y % 2
     tensor = torch.as_tensor(X, device=device)
@@ -98,10 +98,10 @@ def test_landmarks_of_tensors(kind, landmarks, device):
 
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e4])
 def test_medoids_of_samples_far_from_zero(offset, device, rng):
-    """Single precision: distances of the samples as they are would be rounding."""
+    """In single precision, distances between uncentred samples would be rounding errors."""
     X = (rng.standard_normal((500, 5)) + offset).astype(np.float32)
     points = X[:20] + np.float32(0.01)
-    found = clusters.tensor_nearest(
+    found = selection.tensor_nearest(
         torch.as_tensor(points, device=device), torch.as_tensor(X, device=device)
     )
     squares = np.square(points[:, np.newaxis].astype(float) - X).sum(axis=2)
