@@ -155,7 +155,10 @@ def test_what_cannot_be_batches_is_refused(batches, error):
 
 @pytest.mark.parametrize("estimator", [RFF(), GibbsRFF(), SGDClassifier()])
 def test_what_cannot_learn_from_batches_is_refused(estimator):
-    with pytest.raises(ValueError, match="estimator must learn from sums over batches, as PBRFF, OKRFF and PBLandmarks do, got"):
+    with pytest.raises(
+        ValueError,
+        match="estimator must learn from sums over batches",
+    ):
         fit_batches(estimator, batches_of(X, Y))
 
 

@@ -352,7 +352,7 @@ def test_kernels_of_tensors_stay_in_one_place(device):
     X, y = sample()
     model = PBRFF(5, n_candidates=50, random_state=0).fit(X, y)
     for pair in ((tensor(X, device), X), (X, tensor(X, device))):
-        with pytest.raises(ValueError, match="X and Y must be tensors on one device"):
+        with pytest.raises(ValueError, match="X and Y must"):
             model.kernel_matrix(*pair)
     gram = model.kernel_matrix(tensor(X, device).float(), tensor(X[:9], device))
     np.testing.assert_allclose(gram.cpu(), model.kernel_matrix(X, X[:9]), atol=1e-5)

@@ -10,28 +10,16 @@ other input. The same seed gives the same frequencies on every device.
 This package needs torch. The library imports it when it receives a tensor, and never before.
 """
 
-# Each of these modules registers its functions with the core when it is imported.
-from pacfourier.tensors import arrays, features, phases  # noqa: F401
+# Each of these modules registers its functions with the rest of the library when it is imported.
+from pacfourier.tensors import (  # noqa: F401
+    arrays,
+    distances,
+    features,
+    phases,
+    samples,
+    selection,
+    spectra,
+)
 from pacfourier.tensors.alignment import gradients, landmarks, summary, sums  # noqa: F401
 from pacfourier.tensors.boosting import cosine_model, scaling  # noqa: F401
 from pacfourier.tensors.prior import bandwidth  # noqa: F401
-from pacfourier.tensors.samples import (
-    alike,
-    beside,
-    validated_labels,
-    validated_samples,
-    validated_tensor,
-)
-from pacfourier.tensors.selection import tensor_centroids, tensor_nearest
-from pacfourier.tensors.spectra import tensor_kernel
-
-__all__ = [
-    "alike",
-    "beside",
-    "tensor_centroids",
-    "tensor_kernel",
-    "tensor_nearest",
-    "validated_labels",
-    "validated_samples",
-    "validated_tensor",
-]

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pacfourier.arrays import host, matching
+from pacfourier.arrays import beside, host, matching
 
 
 @host.register(torch.Tensor)
@@ -19,6 +19,7 @@ def tensor_host(X: torch.Tensor) -> NDArray[Any]:
     return np.asarray(X.detach().cpu())
 
 
+@beside.register(torch.Tensor)
 @matching.register(torch.Tensor)
 def tensor_matching(X: torch.Tensor, values: NDArray[Any]) -> torch.Tensor:
     """Return values as a tensor of the type of X, on the device of X."""

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from pacfourier.arrays import ComplexArray, FloatArray, IntArray, host
+from pacfourier.arrays import FloatArray, IntArray, host
 from pacfourier.core.phases import largest_magnitudes, precision_groups, precision_of
 
 # The most numbers in a block of frequencies or of phases: 256 MB each in single precision.
@@ -77,13 +76,3 @@ def phase_blocks(
         columns = table[torch.as_tensor(members, device=X.device)].to(TYPES[dtype]).T
         for rows in row_blocks(len(X), len(members)):
             yield members, rows, X[rows].to(TYPES[dtype]) @ columns
-
-
-def double_angle_sums(
-    squared_cosines: NDArray[Any], products: NDArray[Any], n_samples: int
-) -> ComplexArray:
-    """Return the sums of exp(2 i a) over angles a from those of cos^2 a and of cos a sin a.
-
-    By cos 2a = 2 cos^2 a - 1 and sin 2a = 2 cos a sin a.
-    """
-    return 2 * squared_cosines - n_samples + 2j * products

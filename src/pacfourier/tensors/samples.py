@@ -8,11 +8,19 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from pacfourier.arrays import host
+from pacfourier.data.samples import (
+    check_no_missing,
+    checked_heading,
+    validated,
+    validated_inputs,
+    validated_pair,
+)
 
 
+@validated.register(torch.Tensor)
 def validated_samples(
-    estimator: Any,
     X: torch.Tensor,
+    estimator: Any,
     y: Any = "no_validation",
     *,
     reset: bool,
@@ -21,6 +29,7 @@ def validated_samples(
 ) -> Any:
     """Return validated X, or X and y, for an estimator; y is returned as a NumPy array."""
     needs_labels = not (isinstance(y, str) and y == "no_validation")
+    check_no_missing(y)
     X = validated_tensor(X, "X", ensure_min_samples)
     if needs_labels:
         y = validated_labels(X, y, type(estimator).__name__, multi_output=multi_output)
@@ -80,7 +89,32 @@ def _check_kind(X: torch.Tensor, name: str) -> None:
         raise ValueError(f"Complex data not supported: {name} has type {X.dtype}.")
 
 
-def beside(X: torch.Tensor, values: Any, name: str) -> torch.Tensor:
+@validated_inputs.register(torch.Tensor)
+def validated_tensor_inputs(
+    X: torch.Tensor, y: Any, frequencies: Any
+) -> tuple[torch.Tensor, Any, torch.Tensor]:
+    """Return samples, labels and frequencies; the frequencies are moved beside the samples."""
+    X = validated_tensor(X, "X", 2)
+    y = validated_labels(X, y, "alignment_losses", multi_output=True)
+    return X, y, placed(X, frequencies, "frequencies")
+
+
+@checked_heading.register(torch.Tensor)
+def tensor_heading(names: torch.Tensor) -> torch.Tensor:
+    """Return no rows of a tensor, with its columns and a floating dtype."""
+    return validated_tensor(names[:0], "X", 0)
+
+
+@validated_pair.register(torch.Tensor)
+def validated_tensors(X: torch.Tensor, estimator: Any, Y: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return two validated tensors on one device; None for the second means the first."""
+    X = validated_samples(X, estimator, reset=False)
+    if Y is None:
+        return X, X
+    return alike(X, validated(Y, estimator, reset=False))
+
+
+def placed(X: torch.Tensor, values: Any, name: str) -> torch.Tensor:
     """Return values as a validated matrix of floats on the device of X."""
     if not isinstance(values, torch.Tensor):
         # NumPy reads a list of numbers in double precision, torch would in single.

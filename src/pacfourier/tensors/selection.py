@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from pacfourier.arrays import IntArray, host
+from pacfourier.data.selection import nearest_rows, seeded_centroids
 from pacfourier.tensors.phases import row_blocks
 
 # Stop when the centroids move by less than this fraction of the variance of the features.
@@ -16,12 +17,13 @@ TOLERANCE = 1e-4
 MOST_ROUNDS = 300
 
 
-def tensor_centroids(X: torch.Tensor, count: int, rng: np.random.Generator) -> torch.Tensor:
+@seeded_centroids.register(torch.Tensor)
+def tensor_centroids(X: torch.Tensor, count: int, seed: int) -> torch.Tensor:
     """Return the centroids of ``count`` clusters as a tensor on the device of X."""
     mean = X.mean(dim=0)
     # Distances are computed as differences of squares, which lose digits far from zero.
     X = X - mean
-    centroids = seeds(X, count, rng)
+    centroids = seeds(X, count, np.random.default_rng(seed))
     smallest = TOLERANCE * X.var(dim=0, correction=0).mean()
     for _ in range(MOST_ROUNDS):
         moved = cluster_means(X, nearest(X, centroids), centroids)
@@ -70,6 +72,7 @@ def nearest(X: torch.Tensor, points: torch.Tensor) -> torch.Tensor:
     return torch.cat([torch.cdist(X[rows], points).argmin(dim=1) for rows in blocks])
 
 
+@nearest_rows.register(torch.Tensor)
 def tensor_nearest(X: torch.Tensor, points: torch.Tensor) -> IntArray:
     """Return the index of the nearest point for each row of X, as a NumPy array."""
     centre = points.mean(dim=0)

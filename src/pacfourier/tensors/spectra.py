@@ -1,38 +1,17 @@
-"""Kernels between the rows of tensors."""
+"""The special function that Matern kernels of tensors need."""
 
 import math
-from typing import Literal, TypeAlias
 
 import torch
 
-from pacfourier.spectra import RBF, Laplacian, Matern, Mixture, RationalQuadratic, Spectrum
-
-Metric: TypeAlias = Literal["sqeuclidean", "cityblock"]
+from pacfourier.spectra import log_bessel_k
 
 # A term of exp(-40) times the largest one does not change a sum in double precision.
 NEGLIGIBLE = 40.0
 
 
-def tensor_distances(X: torch.Tensor, Y: torch.Tensor, metric: Metric) -> torch.Tensor:
-    """Return the distances between the rows of X and of Y, of shape (len(X), len(Y)).
-
-    Parameters
-    ----------
-    X, Y : tensors of shape (n_rows, n_features)
-        Of one type, on one device.
-    metric : {"sqeuclidean", "cityblock"}
-        The squared Euclidean distance, or the sum of absolute differences.
-    """
-    if metric == "sqeuclidean":
-        # By differences, because squares of samples far from zero leave no digits for distances.
-        mode = "donot_use_mm_for_euclid_dist"
-        return torch.cdist(X, Y, compute_mode=mode).square()
-    if metric == "cityblock":
-        return torch.cdist(X, Y, p=1)
-    raise ValueError(f"metric must be 'sqeuclidean' or 'cityblock', got {metric!r}.")
-
-
-def tensor_log_bessel_k(order: float, argument: torch.Tensor) -> torch.Tensor:
+@log_bessel_k.register(torch.Tensor)
+def tensor_log_bessel_k(argument: torch.Tensor, order: float) -> torch.Tensor:
     r"""Return :math:`\ln K_\nu(x)` in double precision, which is infinite at zero.
 
     The modified Bessel function of the second kind is
@@ -45,10 +24,10 @@ def tensor_log_bessel_k(order: float, argument: torch.Tensor) -> torch.Tensor:
 
     Parameters
     ----------
-    order : float
-        The order :math:`\nu`. Orders of opposite sign give the same function.
     argument : tensor
         The x, non-negative.
+    order : float
+        The order :math:`\nu`. Orders of opposite sign give the same function.
     """
     order, given = abs(order), argument.double()
     is_regular = (given > 0) & given.isfinite()
@@ -87,33 +66,3 @@ def integration_ends(
     ratio = NEGLIGIBLE / order if order else math.inf
     left = (ratio + math.sqrt(ratio**2 + 8 * ratio)) / 2
     return (peak - left).clamp(min=0), peak + 2 * torch.asinh((NEGLIGIBLE / (2 * s)).sqrt())
-
-
-def tensor_kernel(spectrum: Spectrum, X: torch.Tensor, landmarks: torch.Tensor) -> torch.Tensor:
-    """Return the kernel of a spectrum between the rows of two tensors."""
-    if isinstance(spectrum, Mixture):
-        parts = zip(spectrum.weights or (), spectrum.components, strict=True)
-        kernels = [weight * tensor_kernel(each, X, landmarks) for weight, each in parts]
-        return torch.stack(kernels).sum(dim=0)
-    if isinstance(spectrum, Laplacian):
-        return torch.exp(-spectrum.gamma * tensor_distances(X, landmarks, "cityblock"))
-    if not isinstance(spectrum, RBF | Matern | RationalQuadratic):
-        raise ValueError(f"spectrum must be isotropic, Laplacian or a mixture, got {spectrum!r}.")
-    squares = tensor_distances(X, landmarks, "sqeuclidean")
-    if isinstance(spectrum, RBF):
-        return torch.exp(-spectrum.gamma * squares)
-    if isinstance(spectrum, Matern):
-        return matern_profile(spectrum, squares)
-    return torch.exp(-spectrum.alpha * torch.log1p(spectrum.gamma * squares / spectrum.alpha))
-
-
-def matern_profile(spectrum: Matern, squares: torch.Tensor) -> torch.Tensor:
-    r"""Return the Matern kernel of squared distances.
-
-    .. math:: k = \frac{2}{\Gamma(\nu)} \left(\frac r2\right)^\nu K_\nu(r),
-              \qquad r = \sqrt{4 \nu \gamma}\, \|\delta\| .
-    """
-    radii = (4 * spectrum.nu * spectrum.gamma * squares.double()).sqrt()
-    constant = math.log(2) - math.lgamma(spectrum.nu)
-    logs = constant + spectrum.nu * (radii / 2).log() + tensor_log_bessel_k(spectrum.nu, radii)
-    return torch.where(radii > 0, logs.clamp(max=0).exp(), 1.0).to(squares.dtype)

@@ -182,7 +182,10 @@ def test_balanced_losses_ignore_classes_that_never_came(rng):
     frequencies = rng.standard_normal((10, 3))
     two = alignment_sums(X, y, target_of(y), frequencies)
     four = alignment_sums(X, y, target_of(y, classes=[0, 1, 2, 3]), frequencies)
-    np.testing.assert_allclose(balanced_losses(four, target_of(y, classes=[0, 1, 2, 3])), balanced_losses(two, target_of(y)))
+    np.testing.assert_allclose(
+        balanced_losses(four, target_of(y, classes=[0, 1, 2, 3])),
+        balanced_losses(two, target_of(y)),
+    )
 
 
 def test_balanced_losses_of_one_class_so_far_are_the_losses(rng):

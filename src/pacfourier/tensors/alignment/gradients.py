@@ -16,7 +16,7 @@ from scipy import sparse
 from pacfourier.arrays import FloatArray, host
 from pacfourier.core.alignment.gradients import (
     AlignmentObjective,
-    kept_blocks,
+    kept_bands,
     losses_and_gradients,
     prepared,
 )
@@ -41,8 +41,8 @@ def tensor_prepared(
     return X, codes
 
 
-@kept_blocks.register(torch.Tensor)
-def tensor_kept_blocks(X: torch.Tensor, n_frequencies: int) -> Iterator[slice]:
+@kept_bands.register(torch.Tensor)
+def tensor_kept_bands(X: torch.Tensor, n_frequencies: int) -> Iterator[slice]:
     """Cut frequencies into blocks whose phases are kept for all samples, in bounded memory."""
     yield from frequency_blocks(n_frequencies, len(X))
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from pacfourier.arrays import FloatArray
-from pacfourier.core.alignment.landmarks import landmark_similarities, landmarks_a_block
+from pacfourier.core.alignment.landmarks import landmark_similarities, landmarks_per_band
 from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.tensors.phases import phase_blocks
 
@@ -19,7 +19,7 @@ def tensor_similarities(
     """Return maps of shape (n_maps, n_samples, n_landmarks) as a tensor on the device of X."""
     n_landmarks, n_frequencies = phases.shape
     similarities = X.new_zeros((len(posteriors), len(X), n_landmarks))
-    size = landmarks_a_block(n_frequencies, X.shape[1])
+    size = landmarks_per_band(n_frequencies, X.shape[1])
     for start in range(0, n_landmarks, size):
         block = slice(start, min(start + size, n_landmarks))
         frequencies = pool[start * n_frequencies : block.stop * n_frequencies]

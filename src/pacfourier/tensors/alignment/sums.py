@@ -12,12 +12,11 @@ from scipy import sparse
 
 from pacfourier.arrays import ComplexArray, FloatArray, host
 from pacfourier.core.alignment.sums import wave_sums
-from pacfourier.core.phases import Precision, precision_groups, single_rounding
+from pacfourier.core.phases import Precision, double_angle_sums, precision_groups, single_rounding
 from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.tensors.phases import (
     FACTOR_ROUNDING,
     TYPES,
-    double_angle_sums,
     frequency_blocks,
     magnitudes,
     phase_sizes,

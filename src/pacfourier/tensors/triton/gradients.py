@@ -13,7 +13,7 @@ from scipy import sparse
 from pacfourier.arrays import FloatArray, host
 from pacfourier.core.alignment.gradients import (
     AlignmentObjective,
-    kept_blocks,
+    kept_bands,
     losses_and_gradients,
 )
 from pacfourier.tensors.phases import FACTOR_ROUNDING, magnitudes, product_precision
@@ -76,7 +76,7 @@ def sorted_samples(X: torch.Tensor, weighted: sparse.csr_array) -> SortedSamples
     )
 
 
-@kept_blocks.register(SortedSamples)
+@kept_bands.register(SortedSamples)
 def whole_block(X: SortedSamples, n_frequencies: int) -> Iterator[slice]:
     """Take all frequencies at once, because no phases are kept."""
     del X

@@ -6,9 +6,9 @@ import torch
 from scipy import sparse
 
 from pacfourier.arrays import ComplexArray, host
+from pacfourier.core.phases import double_angle_sums
 from pacfourier.tensors.phases import (
     FACTOR_ROUNDING,
-    double_angle_sums,
     magnitudes,
     product_precision,
 )
