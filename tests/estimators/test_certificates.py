@@ -9,7 +9,7 @@ from pacfourier.core.alignment.sums import alignment_sums
 from pacfourier.core.alignment.targets import target_of
 from pacfourier.datasets import load
 from pacfourier.estimators.certified import signed_waves
-from pacfourier.pacbayes.divergences import kl_divergence
+from pacfourier.bounds.divergences import kl_divergence
 
 
 def two_gaussians(n_samples, rng, n_features=2):

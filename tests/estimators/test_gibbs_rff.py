@@ -11,7 +11,7 @@ from pacfourier.core.sampling.smc import gibbs_run, pilot_schedule
 from pacfourier.data.samples import Block, Sample
 from pacfourier.datasets import load
 from pacfourier.estimators import gibbs_rff
-from pacfourier.pacbayes.divergences import kl_divergence
+from pacfourier.bounds.divergences import kl_divergence
 
 
 def two_gaussians(n_samples, rng, n_features=2):

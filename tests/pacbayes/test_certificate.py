@@ -6,7 +6,7 @@ import pytest
 
 from pacfourier import bounds
 from pacfourier.pacbayes.certificate import Assumption, Certificate
-from pacfourier.pacbayes.divergences import kl_divergence
+from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.pacbayes.evidence import (
     BOUNDS,
     Evidence,

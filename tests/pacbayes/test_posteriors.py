@@ -5,7 +5,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from pacfourier.pacbayes.divergences import (
+from pacfourier.bounds.divergences import (
     chi_square_divergence,
     effective_sample_size,
     kl_divergence,

@@ -6,18 +6,19 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pacfourier.arrays import FloatArray
 from pacfourier.bounds._arguments import (
-    FloatArray,
     bounded_vector,
     count,
     distribution,
+    geometric_midpoints,
     interval,
     unit_open,
 )
 from pacfourier.bounds._bernstein import bernstein_factor
-from pacfourier.bounds._grid import geometric_midpoints
+from pacfourier.bounds._record import Auto, BoundRecord
 from pacfourier.bounds._result import Bound
-from pacfourier.pacbayes.divergences import divergence_from
+from pacfourier.bounds.divergences import divergence_from
 
 N_RATES = 4
 LARGEST_RATE = 0.8
@@ -240,3 +241,23 @@ def arc_in_range(arc: float) -> float:
     if not 0.0 < arc <= LARGEST_ARC:
         raise ValueError(f"arc must be in (0, {LARGEST_ARC}], got {arc!r}.")
     return float(arc)
+
+
+RECORDS = (
+    BoundRecord(
+        name="first_order",
+        function=first_order_of_measure,
+        needs=(
+            "posterior",
+            "log_prior",
+            "amplitudes",
+            "second_harmonics",
+            "n_samples",
+            "n_hypotheses",
+        ),
+        requires=("binary",),
+        exponential=True,
+        advice="declared binary labels: pass target_type='binary' if y can only have two values.",
+        auto=Auto(rank=1, known=("binary",)),
+    ),
+)

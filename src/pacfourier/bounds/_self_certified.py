@@ -6,10 +6,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from pacfourier.arrays import FloatArray
 from pacfourier.bounds._arguments import (
-    FloatArray,
     bounded_vector,
     distribution,
+    n_terms,
     open_interval,
 )
 from pacfourier.bounds._bernstein import (
@@ -17,7 +18,6 @@ from pacfourier.bounds._bernstein import (
     bernstein_rates,
     unexpected_bernstein,
 )
-from pacfourier.bounds._sample import n_blocks
 
 
 def fixed_rate_posterior(
@@ -67,7 +67,7 @@ def fixed_rate_posterior(
     moments = bounded_vector("second_moments", second_moments, 0.0, 0.25, size=weights.size)
     energies += bernstein_factor(eta / 2.0) * eta**2 * moments
     log_prior = np.log(weights, where=weights > 0.0, out=np.full(weights.size, -math.inf))
-    exponents = log_prior - n_blocks(n_samples, pairs=pairs) * energies
+    exponents = log_prior - n_terms(n_samples, pairs=pairs) * energies
     # The posterior ignores a common shift; this one keeps the exponential finite.
     posterior: FloatArray = np.exp(exponents - exponents.max())
     return posterior / np.sum(posterior)
@@ -107,7 +107,7 @@ def self_certified_posterior(
     """
     weights = distribution("prior", prior)
     rates = bernstein_rates(
-        n_blocks=n_blocks(n_samples, pairs=pairs), n_hypotheses=weights.size, epsilon=epsilon
+        n_terms=n_terms(n_samples, pairs=pairs), n_hypotheses=weights.size, epsilon=epsilon
     )
 
     def certificate(posterior: FloatArray) -> float:

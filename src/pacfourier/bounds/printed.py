@@ -159,8 +159,8 @@ def theorem3(
     .. math:: L(k_q) \le \hat L(k_q) + \frac1t \Bigl(\mathrm{KL} + \frac{t^2}{2n}
               + \ln\frac1\varepsilon\Bigr) .
 
-    Averaging over blocks gives :math:`t^2 / (8 \lfloor n/2 \rfloor)`: the best value of :math:`t`
-    then divides the gap by :math:`\sqrt2`. Use :func:`~pacfourier.bounds.hoeffding`.
+    Averaging over independent pairs gives :math:`t^2 / (8 \lfloor n/2 \rfloor)`: the best value of
+    :math:`t` then divides the gap by :math:`\sqrt2`. Use :func:`~pacfourier.bounds.hoeffding`.
 
     Parameters
     ----------

@@ -20,12 +20,12 @@ from pacfourier.core.sampling.smc import gibbs_run, pilot_schedule, systematic_i
 from pacfourier.data.labels import dense_labels, show_classes, warn_of_many_classes
 from pacfourier.data.samples import Block, Sample, adopt, read_sample
 from pacfourier.estimators.base import FourierMap, reporter
-from pacfourier.estimators.certified import alignment_evidence, certificate_of, deployed_weights
 from pacfourier.estimators.learned import SMALL_WORK, Learned, learned_of
 from pacfourier.estimators.parameters import check_count, check_option, check_positive, drawn_seed
 from pacfourier.estimators.priors import prior_source, prior_spectrum
-from pacfourier.pacbayes.certificate import Assumption
-from pacfourier.pacbayes.evidence import particle_log_prior
+from pacfourier.pacbayes.assumptions import ladder_assumption, run_assumption
+from pacfourier.pacbayes.certificate import certificate_of
+from pacfourier.pacbayes.evidence import alignment_evidence, deployed_weights, particle_log_prior
 from pacfourier.spectra import gaussian_components
 
 # Streams of random numbers under a seed: what the pilot learns must not depend on the run's.
@@ -247,36 +247,35 @@ class GibbsRFF(FourierMap):
         ----------
         epsilon : float, default=0.05
             Probability, over the sample and the run, that the bound fails.
-        bound : str, default="auto"
-            Name of a bound of ``pacfourier.bounds`` that rests on an exponential moment. "auto"
-            takes the better of ``kl`` and ``unexpected_bernstein`` (``catoni_grid`` for label
-            sets), each at epsilon / 2; for labels declared binary also ``first_order``, each at
-            epsilon / 3.
+        bound : str or BoundRecord, default="auto"
+            Name of a bound of ``pacfourier.bounds`` that rests on an exponential moment, or such
+            a bound of your own. "auto" takes the better of ``kl`` and ``unexpected_bernstein``
+            (``catoni_grid`` for label sets), each at epsilon / 2; for labels declared binary also
+            ``first_order``, each at epsilon / 3.
         of : {"deployed", "posterior"}, default="deployed"
             Whether to certify the kernel of the kept frequencies, or of all particles.
 
         Returns
         -------
         certificate : Certificate
-            Its ``value`` is refused, with the repair, where an assumption is violated.
+            If an assumption is violated, its ``value`` raises an error that says how to fix it.
         """
         check_is_fitted(self)
         check_option("of", of, ("deployed", "posterior"))
-        weights = deployed_weights(self) if of == "deployed" else self.posterior_
+        weights = self.posterior_
+        if of == "deployed":
+            weights = deployed_weights(self.kept_, self.frequency_weights_, len(self.pool_))
         return certificate_of(
-            self,
             weights,
             alignment_evidence(self.sums_, self.target_, log_prior=self.log_prior_),
             sums=self.sums_,
             target=self.target_,
             summary=self.summary_,
+            prior_source=self.prior_source_,
             epsilon=epsilon,
             bound=bound,
             of=of,
-            more_assumptions=(
-                Assumption("ladder", "holds", "frozen after a pilot with other random numbers."),
-                Assumption("run", "declared", "one fit was made, not the best of several."),
-            ),
+            more_assumptions=(ladder_assumption(), run_assumption()),
         )
 
     def _check_parameters(self):

@@ -24,10 +24,11 @@ from pacfourier.data.labels import (
 )
 from pacfourier.data.samples import Block, adopt, read_sample
 from pacfourier.estimators.base import FourierMap
-from pacfourier.estimators.certified import alignment_evidence, certificate_of, deployed_weights
 from pacfourier.estimators.parameters import check_count, check_option
 from pacfourier.estimators.priors import prior_pool, prior_source
+from pacfourier.pacbayes.certificate import certificate_of
 from pacfourier.pacbayes.draws import check_draw, draw_frequencies
+from pacfourier.pacbayes.evidence import alignment_evidence, deployed_weights
 
 # Up to this many multiplications double precision takes a blink, and precision="auto" takes it.
 SMALL_WORK = 10**9
@@ -173,32 +174,32 @@ class LearnedFourierMap(FourierMap, ABC):
         ----------
         epsilon : float, default=0.05
             Probability, over the sample, that the bound fails.
-        bound : str, default="auto"
-            Name of a bound of ``pacfourier.bounds``. "auto" takes ``unexpected_bernstein``; for
-            labels declared binary the better of it and ``first_order``, each at epsilon / 2;
-            for label sets ``catoni_grid``.
+        bound : str or BoundRecord, default="auto"
+            Name of a bound of ``pacfourier.bounds``, or a bound of your own. "auto" takes
+            ``unexpected_bernstein``; for labels declared binary the better of it and
+            ``first_order``, each at epsilon / 2; for label sets ``catoni_grid``.
         of : {"deployed", "posterior"}, default="deployed"
             Whether to certify the kernel of the kept frequencies, or of the whole posterior.
 
         Returns
         -------
         certificate : Certificate
-            Its ``value`` is refused, with the repair, where an assumption is violated.
+            If an assumption is violated, its ``value`` raises an error that says how to fix it.
         """
         check_is_fitted(self)
         check_option("of", of, ("deployed", "posterior"))
         posterior, constants = self.posterior_, self._bound_constants()
         if of == "deployed":
-            posterior = deployed_weights(self)
-            # The kept frequencies are no Gibbs posterior.
-            constants["inverse_temperature"] = None
+            posterior = deployed_weights(self.kept_, self.frequency_weights_, len(self.pool_))
+            # The kept frequencies are not a Gibbs posterior.
+            constants.pop("inverse_temperature", None)
         return certificate_of(
-            self,
             posterior,
-            alignment_evidence(self.sums_, self.target_, **constants),
+            alignment_evidence(self.sums_, self.target_, constants=constants),
             sums=self.sums_,
             target=self.target_,
             summary=self.summary_,
+            prior_source=self.prior_source_,
             epsilon=epsilon,
             bound=bound,
             of=of,
@@ -206,7 +207,7 @@ class LearnedFourierMap(FourierMap, ABC):
 
     @abstractmethod
     def _bound_constants(self):
-        """Return the constants that bounds of this kind of posterior take."""
+        """Return a new dictionary of the constants that bounds on this kind of posterior need."""
 
     def _width(self):
         """Return the effective number of candidates that "ess" asks of the posterior."""

@@ -18,7 +18,6 @@ from pacfourier.core.features import fourier_features
 from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.data.labels import check_same_classes
 from pacfourier.data.samples import adopt, is_lazy, lazily_mapped, read_sample
-from pacfourier.estimators.certified import landmark_certificate
 from pacfourier.estimators.learned_landmarks import (
     ABSENT,
     SAMPLE,
@@ -29,7 +28,7 @@ from pacfourier.estimators.learned_landmarks import (
 from pacfourier.estimators.parameters import check_count, check_option, check_positive
 from pacfourier.estimators.priors import prior_source, prior_spectrum
 from pacfourier.estimators.rbf_landmarks import LandmarkMap
-from pacfourier.pacbayes.certificate import Assumption
+from pacfourier.pacbayes.certificate import LandmarkFacts, landmark_certificate
 from pacfourier.pacbayes.posteriors import gibbs_posterior
 
 FREQUENCIES = ("per_landmark", "shared")
@@ -237,7 +236,7 @@ class PBLandmarks(LandmarkMap):
         turned = np.sqrt(weights) * np.exp(1j * self.phases_[landmark])
         return features @ matching(X, np.concatenate([turned.real, turned.imag]))
 
-    def certificate(self, epsilon=0.05, *, of="average", bound="auto"):
+    def certificate(self, epsilon=0.05, *, bound="auto", of="average"):
         """Return upper bounds on the losses of the landmarks' similarities.
 
         Landmarks drawn without looking at the data cost nothing on average, and the logarithm
@@ -249,40 +248,47 @@ class PBLandmarks(LandmarkMap):
         ----------
         epsilon : float, default=0.05
             Probability, over the sample, that a bound fails.
+        bound : str or BoundRecord, default="auto"
+            "unexpected_bernstein" ("auto"), "kl", "catoni_grid", "hoeffding_grid" or
+            "hoeffding_peeling", or a bound of your own that takes ``pairs``.
         of : {"average", "each"} or int, default="average"
             The mean over the landmarks; each of them, all bounds holding together; or one
             landmark that was named before the data were seen.
-        bound : str, default="auto"
-            "unexpected_bernstein" ("auto"), "kl", "catoni_grid", "hoeffding_grid" or
-            "hoeffding_peeling".
 
         Returns
         -------
         certificate : Certificate, or list of Certificate for "each"
-            Its ``value`` is refused, with the repair, where an assumption is violated.
+            If an assumption is violated, its ``value`` raises an error that says how to fix it.
         """
         check_is_fitted(self)
         n_landmarks = self.landmarks_.shape[0]
-        is_blind = self.landmark_source_ == "random" or (self.standing_ == ABSENT).all()
-        # How many landmarks the choice could have fallen on.
-        universe = n_landmarks if is_blind else self.sums_.n_samples
-        options = {"waves": self._waves(), "epsilon": epsilon, "bound": bound}
+        n_distinct = len(np.unique(row_fingerprints(self.landmarks_)))
+        facts = LandmarkFacts(
+            waves=self._waves(),
+            posteriors=self.posterior_,
+            source=self.landmark_source_,
+            are_samples=self.is_sample_.all() and n_distinct == n_landmarks,
+            are_foreign=(self.standing_ == ABSENT).all(),
+            n_samples=self.sums_.n_samples,
+        )
+        certify = partial(
+            landmark_certificate,
+            facts,
+            target=self.target_,
+            summary=self.summary_,
+            prior_source=self.prior_source_,
+            epsilon=epsilon,
+            bound=bound,
+        )
         if of == "average":
-            return landmark_certificate(self, np.arange(n_landmarks), universe, of=of, **options)
+            return certify(range(n_landmarks), of=of)
         if of == "each":
-            return [
-                landmark_certificate(self, [row], universe, of=f"landmark {row}", **options)
-                for row in range(n_landmarks)
-            ]
+            return [certify([row], of=f"landmark {row}") for row in range(n_landmarks)]
         if isinstance(of, bool) or not isinstance(of, Integral) or not 0 <= of < n_landmarks:
             raise ValueError(
                 f"of must be 'average', 'each' or an index below {n_landmarks}, got {of!r}."
             )
-        if not is_blind:
-            return landmark_certificate(self, [of], universe, of=f"landmark {of}", **options)
-        named = Assumption("choice", "declared", "it was named before the data were seen.")
-        options["more_assumptions"] = (named,)
-        return landmark_certificate(self, [of], 1, of=f"landmark {of}", **options)
+        return certify([of], of=f"landmark {of}", is_named=True)
 
     def _is_shared(self):
         n_landmarks, n_frequencies = self.phases_.shape

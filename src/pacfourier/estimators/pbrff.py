@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from pacfourier.estimators.certified import alignment_evidence
 from pacfourier.estimators.learned import LearnedFourierMap
 from pacfourier.estimators.parameters import check_positive
-from pacfourier.pacbayes.evidence import certified_inverse_temperature
+from pacfourier.pacbayes.evidence import alignment_evidence, certified_inverse_temperature
 from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
 
 
@@ -152,4 +151,5 @@ class PBRFF(LearnedFourierMap):
         return self.beta * np.sqrt(self.sums_.effective_samples)
 
     def _bound_constants(self):
-        return {"inverse_temperature": self.localised_temperature_}
+        fixed = self.localised_temperature_
+        return {} if fixed is None else {"inverse_temperature": fixed}

@@ -11,9 +11,10 @@ from pacfourier.core.alignment.targets import target_of
 from pacfourier.data.labels import dense_labels
 from pacfourier.data.samples import Block, Sample, adopt
 from pacfourier.estimators.base import FourierMap
-from pacfourier.estimators.certified import alignment_evidence, certificate_of
 from pacfourier.estimators.parameters import check_count
 from pacfourier.estimators.priors import prior_pool, prior_source
+from pacfourier.pacbayes.certificate import certificate_of
+from pacfourier.pacbayes.evidence import alignment_evidence
 
 
 class RFF(FourierMap):
@@ -95,22 +96,23 @@ class RFF(FourierMap):
         trial.frequency_weights_ = trial.posterior_
         return adopt(self, trial)
 
-    def certificate(self, X, y, epsilon=0.05, *, bound="auto", target_type="auto"):
+    def certificate(self, epsilon=0.05, *, X, y, bound="auto", target_type="auto"):
         """Return an upper bound on the alignment loss of the map's kernel.
 
-        ``fit`` sees no labels, hence the data here. Nothing was learned: the divergence is zero.
-        The bandwidth must not come from data: a number, or "multiscale".
+        ``fit`` does not see labels, so the data are passed here. The divergence is zero, because
+        nothing was learned. The bandwidth must not come from the data: use a number or
+        "multiscale".
 
         Parameters
         ----------
-        X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         epsilon : float, default=0.05
             Probability, over the sample, that the bound fails.
-        bound : str, default="auto"
+        X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        bound : str or BoundRecord, default="auto"
             As in ``PBRFF.certificate``.
-        labels : {"auto", "binary", "multiclass", "multilabel"}, default="auto"
-            What y holds; binary labels must be declared.
+        target_type : {"auto", "binary", "multiclass", "multilabel"}, default="auto"
+            What y holds. Binary labels must be declared.
 
         Returns
         -------
@@ -122,12 +124,12 @@ class RFF(FourierMap):
         target = target_of(y, target_type)
         sums = alignment_sums(X, y, target, self.frequencies_, precision="double")
         return certificate_of(
-            self,
             self.posterior_,
             alignment_evidence(sums, target),
             sums=sums,
             target=target,
             summary=sample_summary(X),
+            prior_source=self.prior_source_,
             epsilon=epsilon,
             bound=bound,
             of="deployed",

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from pacfourier.arrays import FloatArray
-from pacfourier.pacbayes.divergences import (
+from pacfourier.bounds.divergences import (
     effective_sample_size,
     kl_divergence,
     log_power_mean,

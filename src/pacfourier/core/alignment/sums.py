@@ -39,7 +39,7 @@ from pacfourier.core.prior.structured import (
 )
 from pacfourier.core.threads import run_blocks
 
-__all__ = ["AlignmentSums", "alignment_sums", "class_balanced_losses"]
+__all__ = ["AlignmentSums", "alignment_sums", "class_balanced_losses", "signed_waves"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,3 +268,21 @@ def _block_sums(
     # cos 2a = 2 cos^2 a - 1 and sin 2a = 2 cos a sin a.
     doubled = 2 * harmonics[0] - X.shape[0] + 2j * harmonics[1]
     return waves[0] + 1j * waves[1], doubled
+
+
+def signed_waves(sums: AlignmentSums) -> tuple[FloatArray, FloatArray]:
+    r"""Return the first and second harmonics of two classes, rounded outward.
+
+    With :math:`\hat m = \frac1n \sum_i y_i e^{i \omega \cdot x_i}`, these are the length of
+    :math:`\hat m` and the mean of :math:`\cos 2 (\omega \cdot x_i - \arg \hat m)`, which is at
+    least twice the squared length less one. All samples may have the same weight: the waves
+    contain it, the harmonics do not.
+    """
+    mean = (sums.waves[1] - sums.waves[0]) / sums.weight
+    lengths = np.abs(mean)
+    direction = np.divide(mean, lengths, where=lengths > 0, out=np.ones_like(mean))
+    harmonics = (sums.harmonics / sums.n_samples * direction.conj() ** 2).real
+    amplitudes = np.clip(lengths - sums.rounding, 0, 1)
+    # Rounding moves the harmonic, and the angle of the mean, which is uncertain if it is short.
+    slack = 2 * sums.rounding * (1 + 2 / np.maximum(lengths, np.finfo(float).tiny))
+    return amplitudes, np.clip(harmonics + slack, 2 * amplitudes**2 - 1, 1)

@@ -12,7 +12,7 @@ The rows are additive data, the matrix :math:`A` is not: it may wait until all d
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, Self
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,18 @@ class Coder(Protocol):
 class Target(Coder, Protocol):
     """How labels are coded, and how the codes agree."""
 
+    @property
+    def is_binary(self) -> bool:
+        """Whether the labels were declared to have two classes."""
+
+    @property
+    def has_sign_agreements(self) -> bool:
+        """Whether every agreement is +1 or -1, so that second moments of losses are known."""
+
+    @property
+    def is_fixed_in_advance(self) -> bool:
+        """Whether agreements do not depend on the other labels of the sample."""
+
     def agreement(self, totals: FloatArray) -> FloatArray:
         """Return A given sum_i w_i u_i, of shape (n_codes, n_codes)."""
 
@@ -65,6 +77,8 @@ class ClassTarget:
     classes: NDArray[Any]
     is_binary: bool = False
     """Whether the label space has two elements by declaration, not only in the sample."""
+    has_sign_agreements: ClassVar[bool] = True
+    is_fixed_in_advance: ClassVar[bool] = True
 
     def encode(self, y: NDArray[Any]) -> sparse.csr_array:
         """Return the indicator of the class of each row."""
@@ -108,6 +122,9 @@ class LabelSetTarget:
     """A set of labels a row, given as an indicator matrix of zeros and ones."""
 
     n_labels: int
+    is_binary: ClassVar[bool] = False
+    has_sign_agreements: ClassVar[bool] = False
+    is_fixed_in_advance: ClassVar[bool] = True
 
     def encode(self, y: NDArray[Any]) -> sparse.csr_array:
         """Return (y, 1)."""
@@ -147,6 +164,9 @@ class ContinuousTarget:
     unit: FloatArray
     lowest: FloatArray
     highest: FloatArray
+    is_binary: ClassVar[bool] = False
+    has_sign_agreements: ClassVar[bool] = False
+    is_fixed_in_advance: ClassVar[bool] = False
 
     @classmethod
     def spanning(cls, values: FloatArray) -> Self:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pacfourier.pacbayes.divergences import (
+from pacfourier.bounds.divergences import (
     chi_square_divergence,
     effective_sample_size,
     kl_divergence,
