@@ -264,7 +264,7 @@ class GibbsRFF(FourierMap):
         check_option("of", of, ("deployed", "posterior"))
         weights = self.posterior_
         if of == "deployed":
-            weights = deployed_weights(self.kept_, self.frequency_weights_, len(self.pool_))
+            weights = deployed_weights(self.kept_, self.frequency_weights_, len(weights))
         return certificate_of(
             weights,
             alignment_evidence(self.sums_, self.target_, log_prior=self.log_prior_),

@@ -190,7 +190,7 @@ class LearnedFourierMap(FourierMap, ABC):
         check_option("of", of, ("deployed", "posterior"))
         posterior, constants = self.posterior_, self._bound_constants()
         if of == "deployed":
-            posterior = deployed_weights(self.kept_, self.frequency_weights_, len(self.pool_))
+            posterior = deployed_weights(self.kept_, self.frequency_weights_, len(posterior))
             # The kept frequencies are not a Gibbs posterior.
             constants.pop("inverse_temperature", None)
         return certificate_of(

@@ -225,8 +225,8 @@ def _value(record: BoundRecord, quantities: Quantities, epsilon: float) -> Bound
         )
     if quantities.get("sampled") and not record.exponential:
         raise ValueError(
-            f"bound={record.name!r} needs candidates drawn from the prior, but a sampler moved them: "
-            "use bound='auto', or a bound that follows from an exponential moment, such as 'kl'."
+            f"bound={record.name!r} needs candidates drawn from the prior, but a sampler moved "
+            "them: use bound='auto', or a bound with an exponential moment, such as 'kl'."
         )
     missing = [name for name in record.needs if quantities.get(name) is None]
     missing += [name for name in record.requires if not _is_known(name, quantities)]
