@@ -143,8 +143,8 @@ def checked_terms(
 ) -> Terms:
     r"""Check the arguments that all bounds share, and return what the bounds use of them.
 
-    One event serves all posteriors: if :math:`\mathbb{E}_S \mathbb{E}_P e^{B_S} \le 1`, then
-    with probability at least :math:`1 - \varepsilon`, for every posterior :math:`Q`,
+    The bounds hold for all posteriors at once. If :math:`\mathbb{E}_S \mathbb{E}_P e^{B_S} \le 1`,
+    then with probability at least :math:`1 - \varepsilon`, for every posterior :math:`Q`,
 
     .. math:: \mathbb{E}_Q B_S \le \mathrm{KL}(Q \Vert P) + \ln(1/\varepsilon)
 

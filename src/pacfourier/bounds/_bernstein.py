@@ -89,8 +89,8 @@ def unexpected_bernstein_fixed(
     epsilon : float
         Probability of failure, over the sample, for all posteriors at once.
     second_moment : float
-        :math:`M_2`, averaged hypothesis by hypothesis; the second moment of the averaged kernel
-        is smaller and is not covered.
+        :math:`M_2`, the posterior mean of the second moments of the hypotheses. Do not pass the
+        second moment of the averaged kernel: it is smaller, and the bound would not hold.
     eta : float
         Rate in (0, 2), fixed before the sample is seen.
     pairs : bool, default=True
@@ -176,7 +176,7 @@ def unexpected_bernstein(
     loss, divergence, n_samples, epsilon, second_moment, pairs
         As in :func:`unexpected_bernstein_fixed`.
     n_hypotheses : int
-        Number of hypotheses of the prior; it places the grid.
+        Number of hypotheses of the prior. It only decides where the grid lies.
 
     Returns
     -------

@@ -131,7 +131,7 @@ def catoni_grid(
     loss, divergence, n_samples, epsilon, pairs
         As in :func:`catoni`.
     n_hypotheses : int
-        Number of hypotheses of the prior; it places the grid.
+        Number of hypotheses of the prior. It only decides where the grid lies.
 
     Returns
     -------

@@ -128,7 +128,7 @@ def hoeffding_grid(
     loss, divergence, n_samples, epsilon, pairs
         As in :func:`hoeffding`.
     n_hypotheses : int
-        Number of hypotheses of the prior; it places the grid.
+        Number of hypotheses of the prior. It only decides where the grid lies.
 
     Returns
     -------

@@ -43,7 +43,7 @@ def kl(
 
     Examples
     --------
-    With one point, no loss and no divergence, 1 - epsilon / 2 is certified: epsilon = 1/2.
+    With one point, no loss and no divergence, the bound is 1 - epsilon / 2.
 
     >>> round(kl(loss=0.0, divergence=0.0, n_samples=1, epsilon=0.5, pairs=False).value, 9)
     0.75

@@ -41,7 +41,7 @@ def mixture_divergence(
 
     Examples
     --------
-    The average over the whole sample is free, one point of it costs its logarithm.
+    The average over the whole sample costs nothing. One of n points costs ln n.
 
     >>> mixture_divergence(weights=[0.5, 0.5], divergences=[1.0, 3.0], n_train=2)
     2.0

@@ -31,8 +31,8 @@ def localised(
     :math:`\mathrm{KL}(Q \Vert P_D) \le g\, \mathbb{E}_Q (L - \tilde L) - g\, \mathbb{E}_{P_D} (L -
     \tilde L)`; on the event of the kl bound and by Pinsker's inequality the right side is at most
     :math:`g \sqrt{(\mathrm{KL} + l)/(2m)} + g \sqrt{l/(2m)} + 2 g r`. With
-    :math:`x^2 = \mathrm{KL} + l`, :math:`x^2 - l \le c x + c \sqrt{l} + 2 g r`, of which the x
-    above is the larger root; :math:`c + \sqrt{l}` where r is zero.
+    :math:`x^2 = \mathrm{KL} + l`, :math:`x^2 - l \le c x + c \sqrt{l} + 2 g r`, and the x
+    above is the larger root. It is :math:`c + \sqrt{l}` if r is zero.
 
     Parameters
     ----------

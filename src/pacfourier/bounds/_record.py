@@ -34,7 +34,7 @@ class BoundRecord:
     The bounds of the package have a record beside their formula, and are found by name. Pass a
     record of your own to ``certificate`` to use a bound that the package does not have.
 
-    A certificate knows these quantities of a posterior Q, each by its name:
+    A certificate knows these quantities of a posterior Q:
 
     - ``loss``, ``divergence``, ``n_samples``: the empirical loss under Q, KL(Q || P) and n;
     - ``pairs``: whether the loss is a mean over pairs of samples; False for landmarks;
@@ -48,7 +48,7 @@ class BoundRecord:
     - ``inverse_temperature``: known only for a Gibbs posterior whose beta is a number;
     - ``rounding``: how far single precision may have moved each loss.
 
-    Landmarks know the first four lines only.
+    Certificates of landmarks know only the first four lines.
 
     Parameters
     ----------

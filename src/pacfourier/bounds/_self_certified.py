@@ -34,8 +34,8 @@ def fixed_rate_posterior(
     .. math:: Q(\omega) \propto P(\omega) \exp\bigl\{-m \bigl[\eta \hat L_\omega
               + v(\eta/2)\, \eta^2 M_\omega\bigr]\bigr\} .
 
-    The bound increases with its exponent :math:`a(Q)`, linear in :math:`Q` but for
-    :math:`\mathrm{KL}(Q \Vert P)/m`: its minimiser is a Gibbs posterior (catoni2007).
+    The bound increases with its exponent :math:`a(Q)`, which is linear in :math:`Q` except for
+    :math:`\mathrm{KL}(Q \Vert P)/m`. So its minimiser is a Gibbs posterior (catoni2007).
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ def self_certified_posterior(
 
     .. math:: \min_Q \min_k b_k(Q) = \min_k b_k(Q_k) ,
 
-    where :math:`b_k` is the bound of rate :math:`\eta_k` and :math:`Q_k` its minimiser, of
-    :func:`fixed_rate_posterior`. The certificate holds for all posteriors, hence for this one.
+    where :math:`b_k` is the bound of rate :math:`\eta_k` and :math:`Q_k` its minimiser, given by
+    :func:`fixed_rate_posterior`. The certificate holds for all posteriors, including this one.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Divergences of a posterior over finitely many frequencies from the uniform prior."""
+"""Divergences between a posterior over finitely many frequencies and its prior."""
 
 import numpy as np
 from scipy.special import logsumexp, xlogy
@@ -29,7 +29,7 @@ def kl_divergence(posterior: FloatArray) -> float:
 def divergence_from(posterior: FloatArray, log_prior: FloatArray) -> float:
     r"""Return :math:`\sum_m Q_m \ln(Q_m / P_m)` for any measure P, given its logarithms.
 
-    It is negative where the mass of P is above one and Q follows P.
+    It can be negative if the mass of P is above one.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def power_divergence(posterior: FloatArray, mu: float) -> float:
 
 
 def log_power_mean(posterior: FloatArray, mu: float) -> float:
-    r"""Return :math:`\ln(1 + D_\mu(Q \Vert P))`, which no order overflows."""
+    r"""Return :math:`\ln(1 + D_\mu(Q \Vert P))`, which does not overflow for any order."""
     if not mu > 1:
         raise ValueError(f"mu must be greater than 1, got {mu!r}.")
     ratios = posterior[posterior > 0] * len(posterior)

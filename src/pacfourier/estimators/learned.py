@@ -163,12 +163,12 @@ class LearnedFourierMap(FourierMap, ABC):
         return redrawn._choose_frequencies()
 
     def certificate(self, epsilon=0.05, *, bound="auto", of="deployed"):
-        """Return an upper bound on the alignment loss, with what is known of its assumptions.
+        """Return an upper bound on the alignment loss, and whether its assumptions hold.
 
-        No data are needed. The bound holds for any posterior, so that every parameter of the
-        posterior may be tuned on the sample (but for the beta of ``localised`` and the mu of
-        ``f_divergence``); the prior may not. Name the bound in advance: the smallest of
-        several calls is no certificate, while "auto" pays for its choice.
+        No data are needed. The bound holds for all posteriors at once, so every parameter of the
+        posterior may be tuned on the sample, except beta for ``localised`` and mu for
+        ``f_divergence``. The prior may not be tuned on the sample. Name the bound in advance: the
+        smallest of several calls is not a certificate, while "auto" pays for its choice.
 
         Parameters
         ----------

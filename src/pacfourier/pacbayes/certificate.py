@@ -228,9 +228,9 @@ class LandmarkFacts(NamedTuple):
     n_samples: int
 
     @property
-    def are_blind(self) -> bool:
-        """Whether the landmarks were chosen without looking at the sample."""
-        return self.source == "random" or self.are_foreign
+    def are_picked(self) -> bool:
+        """Whether the landmarks may have been picked among the samples by looking at them."""
+        return self.source != "random" and not self.are_foreign
 
 
 def landmark_certificate(
@@ -249,10 +249,10 @@ def landmark_certificate(
 
     The hypothesis is a pair (landmark, frequency), so the bound also pays for the choice of the
     landmarks among all those that could have been chosen. ``is_named`` says that the one landmark
-    was named in advance, which makes the choice free if the landmarks are blind.
+    was named in advance, which makes the choice free unless it was picked among the samples.
     """
-    is_free = is_named and facts.are_blind
-    n_choices = len(facts.posteriors) if facts.are_blind else facts.n_samples
+    is_free = is_named and not facts.are_picked
+    n_choices = facts.n_samples if facts.are_picked else len(facts.posteriors)
     quantities, loss, rounding = _landmark_quantities(facts, rows, 1 if is_free else n_choices)
     tried = bounds_to_try(bound, quantities)
     best, details = best_bound(quantities, tried, epsilon)
