@@ -7,11 +7,11 @@ from threadpoolctl import threadpool_limits
 
 from pacfourier import GibbsRFF, alignment_losses, bounds, spectra
 from pacfourier.bounds._first_order import first_order_of_measure
+from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.core.sampling.smc import gibbs_run, pilot_schedule
 from pacfourier.data.samples import Block, Sample
 from pacfourier.datasets import load
 from pacfourier.estimators import gibbs_rff
-from pacfourier.pacbayes.divergences import kl_divergence
 
 
 def two_gaussians(n_samples, rng, n_features=2):
@@ -91,7 +91,7 @@ def test_auto_is_the_best_of_its_bounds_at_a_share_of_epsilon(fitted, sample):
     values = [fitted.certificate(0.02, bound=name).value for name in names]
     assert fitted.certificate(0.06).value == min(values)
     undeclared = small(sample, target_type="auto").certificate()
-    assert undeclared.candidates == ("kl", "unexpected_bernstein")
+    assert undeclared.bounds_tried == ("kl", "unexpected_bernstein")
     assert undeclared.ceiling == 1.0
 
 
@@ -272,7 +272,7 @@ def test_every_kind_of_labels(kind, sample):
     else:
         assert certificate.empirical_loss < certificate.value < 1
     last = "unexpected_bernstein" if kind == "multiclass" else "catoni_grid"
-    assert certificate.candidates == ("kl", last)
+    assert certificate.bounds_tried == ("kl", last)
 
 
 def test_a_prior_that_does_nothing_has_no_divergence(sample):

@@ -7,10 +7,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from pacfourier import PBLandmarks, RBFLandmarks, bounds
+from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.data.samples import Block, Sample
 from pacfourier.data.selection import equal_shares, landmark_count, select_landmarks
 from pacfourier.datasets import load
-from pacfourier.pacbayes.divergences import kl_divergence
 
 MAPS = [RBFLandmarks, PBLandmarks]
 

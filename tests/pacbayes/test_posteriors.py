@@ -5,13 +5,13 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from pacfourier.pacbayes.balls import divergence_ball_posterior, kl_ball_posterior
-from pacfourier.pacbayes.divergences import (
+from pacfourier.bounds.divergences import (
     chi_square_divergence,
     kl_divergence,
     log_power_mean,
     power_divergence,
 )
+from pacfourier.pacbayes.balls import divergence_ball_posterior, kl_ball_posterior
 from pacfourier.pacbayes.posteriors import (
     effective_sample_size,
     gibbs_posterior,

@@ -258,8 +258,8 @@ def test_boosting_large_tensors_takes_single_precision(device, monkeypatch):
 def test_the_certificate_of_the_prior_is_that_of_arrays(device):
     X, y = sample(target_type="binary")
     model = RFF(20, gamma=0.1, random_state=0).fit(tensor(X, device))
-    expected = model.certificate(X, y, target_type="binary")
-    found = model.certificate(tensor(X, device), tensor(y, device), target_type="binary")
+    expected = model.certificate(X=X, y=y, target_type="binary")
+    found = model.certificate(X=tensor(X, device), y=tensor(y, device), target_type="binary")
     assert found.value == pytest.approx(expected.value, abs=1e-12)
     assert found.rounding == expected.rounding == 0
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.arrays import FloatArray
+from pacfourier.bounds import BoundRecord
 from pacfourier.core.alignment.gradients import (
     alignment_gradients,
     alignment_objective,
@@ -35,10 +36,10 @@ from pacfourier.estimators.base import (
     reporter,
     set_classes,
 )
-from pacfourier.estimators.certified import alignment_evidence, certificate_of, deployed_weights
 from pacfourier.estimators.learned import SMALL_WORK, reduced, shown_target
-from pacfourier.pacbayes.certificate import Assumption
-from pacfourier.pacbayes.evidence import particle_log_prior
+from pacfourier.pacbayes.assumptions import ladder_assumption, run_assumption
+from pacfourier.pacbayes.certificate import Certificate, certificate_of
+from pacfourier.pacbayes.evidence import alignment_evidence, deployed_weights, particle_log_prior
 
 # Streams of random numbers under a seed: what the pilot learns must not depend on the run's.
 PILOT_STREAM, RUN_STREAM, KEEP_STREAM = 0, 1, 2
@@ -240,23 +241,23 @@ class GibbsRFF(SupervisedFourierMap):
         return redrawn
 
     def certificate(
-        self, epsilon: float = 0.05, *, bound: Any = "auto", of: str = "deployed"
-    ) -> Any:
+        self, epsilon: float = 0.05, *, bound: str | BoundRecord = "auto", of: str = "deployed"
+    ) -> Certificate:
         """Return an upper bound on the alignment loss of the map's kernel.
 
         No data are needed. It holds for the particles themselves, with probability over sample
         and run, whether or not the run has reached the posterior. Fit once: the best of several
-        fits, by seed or beta, is no certificate.
+        fits, by seed or beta, is not a certificate.
 
         Parameters
         ----------
         epsilon : float, default=0.05
             Probability, over the sample and the run, that the bound fails.
-        bound : str, default="auto"
-            Name of a bound of ``pacfourier.bounds`` that rests on an exponential moment. "auto"
-            takes the better of ``kl`` and ``unexpected_bernstein`` (``catoni_grid`` for label
-            sets), each at epsilon / 2; for labels declared binary also ``first_order``, each at
-            epsilon / 3.
+        bound : str or BoundRecord, default="auto"
+            Name of a bound of ``pacfourier.bounds`` that rests on an exponential moment, or such
+            a bound of your own. "auto" takes the better of ``kl`` and ``unexpected_bernstein``
+            (``catoni_grid`` for label sets), each at epsilon / 2; for labels declared binary also
+            ``first_order``, each at epsilon / 3.
         of : {"deployed", "posterior"}, default="deployed"
             Whether to certify the kernel of the kept frequencies, or of all particles.
 
@@ -267,21 +268,20 @@ class GibbsRFF(SupervisedFourierMap):
         """
         check_is_fitted(self)
         check_option("of", of, ("deployed", "posterior"))
-        weights = deployed_weights(self) if of == "deployed" else self.posterior_
+        weights = self.posterior_
+        if of == "deployed":
+            weights = deployed_weights(self.kept_, self.frequency_weights_, len(weights))
         return certificate_of(
-            self,
             weights,
             alignment_evidence(self.sums_, self.target_, log_prior=self.log_prior_),
             sums=self.sums_,
             target=self.target_,
             summary=self.summary_,
+            prior_source=self.prior_source_,
             epsilon=epsilon,
             bound=bound,
             of=of,
-            more_assumptions=(
-                Assumption("ladder", "holds", "frozen after a pilot with other random numbers."),
-                Assumption("run", "declared", "one fit was made, not the best of several."),
-            ),
+            more_assumptions=(ladder_assumption(), run_assumption()),
         )
 
     def _check_parameters(self) -> None:

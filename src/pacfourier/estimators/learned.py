@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.arrays import FloatArray, IntArray
+from pacfourier.bounds import BoundRecord
 from pacfourier.core.alignment.summary import SampleSummary, sample_summary
 from pacfourier.core.alignment.sums import (
     AlignmentSums,
@@ -39,8 +40,13 @@ from pacfourier.estimators.base import (
     set_classes,
     warn_of_many_classes,
 )
-from pacfourier.estimators.certified import alignment_evidence, certificate_of, deployed_weights
-from pacfourier.pacbayes.evidence import Evidence, best_bound
+from pacfourier.pacbayes.certificate import Certificate, certificate_of
+from pacfourier.pacbayes.evidence import (
+    Evidence,
+    alignment_evidence,
+    default_bound,
+    deployed_weights,
+)
 from pacfourier.pacbayes.posteriors import (
     Posterior,
     PosteriorRequest,
@@ -191,8 +197,8 @@ class LearnedFourierMap(SupervisedFourierMap):
         return redrawn._keep(self._learned())
 
     def certificate(
-        self, epsilon: float = 0.05, *, bound: Any = "auto", of: str = "deployed"
-    ) -> Any:
+        self, epsilon: float = 0.05, *, bound: str | BoundRecord = "auto", of: str = "deployed"
+    ) -> Certificate:
         """Return an upper bound on the alignment loss, and the state of its assumptions.
 
         No data are needed. The bound holds for every posterior, so all parameters of the
@@ -222,14 +228,14 @@ class LearnedFourierMap(SupervisedFourierMap):
         if of == "deployed":
             # The kept frequencies are not a Gibbs posterior.
             constants = {k: v for k, v in constants.items() if k != "inverse_temperature"}
-            weights = deployed_weights(self)
+            weights = deployed_weights(self.kept_, self.frequency_weights_, len(weights))
         return certificate_of(
-            self,
             weights,
-            alignment_evidence(self.sums_, self.target_, **constants),
+            alignment_evidence(self.sums_, self.target_, constants=constants),
             sums=self.sums_,
             target=self.target_,
             summary=self.summary_,
+            prior_source=self.prior_source_,
             epsilon=epsilon,
             bound=bound,
             of=of,
@@ -340,12 +346,6 @@ def check_size(sums: AlignmentSums) -> None:
     check_pairs(sums)
 
 
-def default_bound(evidence: Callable[[], Evidence], weights: FloatArray) -> float:
-    """Return the value of the default certificate of given weights of the candidates."""
-    found = evidence()
-    return best_bound(weights, found, EPSILON, found.default_bounds)[1].value
-
-
 def choose(
     learned: Learned,
     pool: FrequencyPool,
@@ -361,12 +361,14 @@ def choose(
     are_plain = not is_balanced or target.balance(sums.totals) is None
     selection_losses = losses if are_plain else balanced_losses(sums, target)
 
+    # Computed only if a rule asks for bounds, and once.
+    evidence: Callable[[], Evidence] = cache(partial(alignment_evidence, sums, target))
     request = PosteriorRequest(
         selection_losses,
         n_frequencies,
         sums.effective_samples,
         are_plain,
-        partial(default_bound, cache(partial(alignment_evidence, sums, target))),
+        lambda weights: default_bound(evidence(), weights, EPSILON),
     )
     posterior = rule.posterior(request)
     kept, weights = draw_frequencies(

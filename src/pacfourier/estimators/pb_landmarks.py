@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.arrays import FloatArray, matching
+from pacfourier.bounds import BoundRecord
 from pacfourier.core.alignment.landmarks import (
     LandmarkWaves,
     landmark_phases,
@@ -32,7 +33,6 @@ from pacfourier.estimators.base import (
     prior_spectrum,
     read_sample,
 )
-from pacfourier.estimators.certified import landmark_certificate
 from pacfourier.estimators.learned_landmarks import (
     ABSENT,
     SAMPLE,
@@ -41,7 +41,7 @@ from pacfourier.estimators.learned_landmarks import (
     source_of_part,
 )
 from pacfourier.estimators.rbf_landmarks import LandmarkMap
-from pacfourier.pacbayes.certificate import Assumption
+from pacfourier.pacbayes.certificate import Certificate, LandmarkFacts, landmark_certificate
 from pacfourier.pacbayes.posteriors import gibbs_posterior
 
 FREQUENCIES = ("per_landmark", "shared")
@@ -249,8 +249,8 @@ class PBLandmarks(LandmarkMap):
         return features @ matching(X, np.concatenate([turned.real, turned.imag]))
 
     def certificate(
-        self, epsilon: float = 0.05, *, bound: Any = "auto", of: str | int = "average"
-    ) -> Any:
+        self, epsilon: float = 0.05, *, bound: str | BoundRecord = "auto", of: str | int = "average"
+    ) -> Certificate | list[Certificate]:
         """Return upper bounds on the losses of the landmarks' similarities.
 
         Landmarks drawn without looking at the data cost nothing on average, and the logarithm
@@ -263,12 +263,12 @@ class PBLandmarks(LandmarkMap):
         ----------
         epsilon : float, default=0.05
             Probability, over the sample, that a bound fails.
+        bound : str or BoundRecord, default="auto"
+            "unexpected_bernstein" ("auto"), "kl", "catoni_grid", "hoeffding_grid" or
+            "hoeffding_peeling", or a bound of your own that takes ``pairs``.
         of : {"average", "each"} or int, default="average"
             The mean over the landmarks; each of them, all bounds holding together; or one
             landmark that was named before the data were seen.
-        bound : str, default="auto"
-            "unexpected_bernstein" ("auto"), "kl", "catoni_grid", "hoeffding_grid" or
-            "hoeffding_peeling".
 
         Returns
         -------
@@ -277,26 +277,33 @@ class PBLandmarks(LandmarkMap):
         """
         check_is_fitted(self)
         n_landmarks = self.landmarks_.shape[0]
-        is_blind = self.landmark_source_ == "random" or (self._standing == ABSENT).all()
-        # How many landmarks the choice could have fallen on.
-        universe = n_landmarks if is_blind else self.sums_.n_samples
-        options = {"waves": self._waves(), "epsilon": epsilon, "bound": bound}
+        n_distinct = len(np.unique(row_fingerprints(self.landmarks_)))
+        facts = LandmarkFacts(
+            waves=self._waves(),
+            posteriors=self.posterior_,
+            source=self.landmark_source_,
+            are_samples=self.is_sample_.all() and n_distinct == n_landmarks,
+            are_foreign=(self._standing == ABSENT).all(),
+            n_samples=self.sums_.n_samples,
+        )
+        certify = partial(
+            landmark_certificate,
+            facts,
+            target=self.target_,
+            summary=self.summary_,
+            prior_source=self.prior_source_,
+            epsilon=epsilon,
+            bound=bound,
+        )
         if of == "average":
-            return landmark_certificate(self, np.arange(n_landmarks), universe, of=of, **options)
+            return certify(range(n_landmarks), of=of)
         if of == "each":
-            return [
-                landmark_certificate(self, [row], universe, of=f"landmark {row}", **options)
-                for row in range(n_landmarks)
-            ]
+            return [certify([row], of=f"landmark {row}") for row in range(n_landmarks)]
         if isinstance(of, bool) or not isinstance(of, Integral) or not 0 <= of < n_landmarks:
             raise ValueError(
                 f"of must be 'average', 'each' or an index below {n_landmarks}, got {of!r}."
             )
-        if not is_blind:
-            return landmark_certificate(self, [of], universe, of=f"landmark {of}", **options)
-        named = Assumption("choice", "declared", "it was named before the data were seen.")
-        options["more_assumptions"] = (named,)
-        return landmark_certificate(self, [of], 1, of=f"landmark {of}", **options)
+        return certify([of], of=f"landmark {of}", is_named=True)
 
     def frequencies_of(self, landmark: int) -> FloatArray:
         """Return the frequencies of one landmark.

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from pacfourier.bounds import BoundRecord
 from pacfourier.core.alignment.summary import sample_summary
 from pacfourier.core.alignment.sums import alignment_sums
 from pacfourier.core.alignment.targets import target_of
@@ -16,7 +17,8 @@ from pacfourier.estimators.base import (
     prior_pool,
     prior_source,
 )
-from pacfourier.estimators.certified import alignment_evidence, certificate_of
+from pacfourier.pacbayes.certificate import Certificate, certificate_of
+from pacfourier.pacbayes.evidence import alignment_evidence
 
 
 class RFF(FourierMap):
@@ -98,22 +100,31 @@ class RFF(FourierMap):
             draft.frequency_weights_ = draft.posterior_
         return self
 
-    def certificate(self, X, y, epsilon=0.05, *, bound="auto", target_type="auto"):
+    def certificate(
+        self,
+        epsilon: float = 0.05,
+        *,
+        X: Any,
+        y: Any,
+        bound: str | BoundRecord = "auto",
+        target_type: Any = "auto",
+    ) -> Certificate:
         """Return an upper bound on the alignment loss of the map's kernel.
 
-        ``fit`` sees no labels, hence the data here. Nothing was learned: the divergence is zero.
-        The bandwidth must not come from data: a number, or "multiscale".
+        ``fit`` does not see labels, so the data are passed here. The divergence is zero, because
+        nothing was learned. The bandwidth must not come from the data: use a number or
+        "multiscale".
 
         Parameters
         ----------
-        X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         epsilon : float, default=0.05
             Probability, over the sample, that the bound fails.
-        bound : str, default="auto"
+        X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        bound : str or BoundRecord, default="auto"
             As in ``PBRFF.certificate``.
-        labels : {"auto", "binary", "multiclass", "multilabel"}, default="auto"
-            What y holds; binary labels must be declared.
+        target_type : {"auto", "binary", "multiclass", "multilabel"}, default="auto"
+            What y holds. Binary labels must be declared.
 
         Returns
         -------
@@ -125,12 +136,12 @@ class RFF(FourierMap):
         target = target_of(y, target_type)
         sums = alignment_sums(X, y, target, self.frequencies_, precision="double")
         return certificate_of(
-            self,
             self.posterior_,
             alignment_evidence(sums, target),
             sums=sums,
             target=target,
             summary=sample_summary(X),
+            prior_source=self.prior_source_,
             epsilon=epsilon,
             bound=bound,
             of="deployed",

@@ -95,7 +95,7 @@ def fourier_certificate(bench: Bench, model: Any) -> dict[str, float]:
         return {}
     parts, epsilon = bench.parts, EPSILON / len(GAMMAS)
     if isinstance(model, RFF):
-        found = model.certificate(parts.X_train, parts.y_train, epsilon, target_type="binary")
+        found = model.certificate(epsilon, X=parts.X_train, y=parts.y_train, target_type="binary")
     else:
         found = model.certificate(epsilon)
     losses = alignment_losses(parts.X_test, parts.y_test, model.frequencies_)

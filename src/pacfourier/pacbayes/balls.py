@@ -11,7 +11,7 @@ from numbers import Real
 import numpy as np
 
 from pacfourier.arrays import FloatArray
-from pacfourier.pacbayes.divergences import kl_divergence, log_power_mean
+from pacfourier.bounds.divergences import kl_divergence, log_power_mean
 from pacfourier.pacbayes.posteriors import (
     Posterior,
     PosteriorRequest,

@@ -46,6 +46,7 @@ __all__ = [
     "alignment_sums",
     "balanced_losses",
     "check_pairs",
+    "signed_waves",
     "target_losses",
 ]
 
@@ -288,3 +289,21 @@ def _block_sums(
         indptr = weighted.indptr[rows.start : rows.stop + 1]
         loops.add_wave_sums(turns, indptr, weighted.indices, values, waves, harmonics)
     return waves[0] + 1j * waves[1], double_angle_sums(harmonics[0], harmonics[1], X.shape[0])
+
+
+def signed_waves(sums: AlignmentSums) -> tuple[FloatArray, FloatArray]:
+    r"""Return the first and second harmonics of two classes, rounded outward.
+
+    With :math:`\hat m = \frac1n \sum_i y_i e^{i \omega \cdot x_i}`, these are the length of
+    :math:`\hat m` and the mean of :math:`\cos 2 (\omega \cdot x_i - \arg \hat m)`, which is at
+    least twice the squared length less one. All samples may have the same weight: the waves
+    contain it, the harmonics do not.
+    """
+    mean = (sums.waves[1] - sums.waves[0]) / sums.weight
+    lengths = np.abs(mean)
+    direction = np.divide(mean, lengths, where=lengths > 0, out=np.ones_like(mean))
+    harmonics = (sums.harmonics / sums.n_samples * direction.conj() ** 2).real
+    amplitudes = np.clip(lengths - sums.rounding, 0, 1)
+    # Rounding moves the harmonic, and the angle of the mean, which is uncertain if it is short.
+    slack = 2 * sums.rounding * (1 + 2 / np.maximum(lengths, np.finfo(float).tiny))
+    return amplitudes, np.clip(harmonics + slack, 2 * amplitudes**2 - 1, 1)

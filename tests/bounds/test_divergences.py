@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from pacfourier.pacbayes.divergences import (
+from pacfourier.bounds.divergences import (
     chi_square_divergence,
-    effective_sample_size,
     kl_divergence,
     power_divergence,
 )
+from pacfourier.pacbayes.posteriors import effective_sample_size
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Divergences of a posterior over finitely many frequencies from the uniform prior."""
+"""Divergences between a posterior over finitely many frequencies and its prior."""
 
 import numpy as np
 from scipy.special import logsumexp, xlogy
@@ -8,7 +8,6 @@ from pacfourier.arrays import FloatArray
 __all__ = [
     "chi_square_divergence",
     "divergence_from",
-    "effective_sample_size",
     "kl_divergence",
     "log_power_mean",
     "power_divergence",
@@ -29,7 +28,7 @@ def kl_divergence(posterior: FloatArray) -> float:
 def divergence_from(posterior: FloatArray, log_prior: FloatArray) -> float:
     r"""Return :math:`\sum_m Q_m \ln(Q_m / P_m)` for any measure P, given its logarithms.
 
-    It is negative where the mass of P is above one and Q follows P.
+    It can be negative if the mass of P is above one.
 
     Examples
     --------
@@ -54,7 +53,7 @@ def power_divergence(posterior: FloatArray, mu: float) -> float:
 
 
 def log_power_mean(posterior: FloatArray, mu: float) -> float:
-    r"""Return :math:`\ln(1 + D_\mu(Q \Vert P))`, which no order overflows."""
+    r"""Return :math:`\ln(1 + D_\mu(Q \Vert P))`, which does not overflow for any order."""
     if not mu > 1:
         raise ValueError(f"mu must be greater than 1, got {mu!r}.")
     ratios = posterior[posterior > 0] * len(posterior)
@@ -64,8 +63,3 @@ def log_power_mean(posterior: FloatArray, mu: float) -> float:
 def chi_square_divergence(posterior: FloatArray) -> float:
     r"""Return :math:`\chi^2(Q \Vert P) = N \sum_m Q_m^2 - 1` (Corollary 5), P uniform."""
     return power_divergence(posterior, 2.0)
-
-
-def effective_sample_size(posterior: FloatArray) -> float:
-    r"""Return :math:`1 / \sum_m Q_m^2 = N / (1 + \chi^2)`: how many frequencies share the mass."""
-    return float(1 / np.square(posterior).sum())
