@@ -47,9 +47,9 @@ def seeds(X: torch.Tensor, count: int, rng: np.random.Generator) -> torch.Tensor
         ends = gaps.cumsum(dim=0, dtype=torch.float64)
         places = torch.as_tensor(rng.random(n_draws), device=X.device) * ends[-1]
         drawn = torch.searchsorted(ends, places).clamp(max=len(X) - 1)
-        candidates = torch.minimum(gaps[:, None], torch.cdist(X, X[drawn]).square())
-        best = candidates.sum(dim=0).argmin()
-        gaps = candidates[:, best]
+        shrunk = torch.minimum(gaps[:, None], torch.cdist(X, X[drawn]).square())
+        best = shrunk.sum(dim=0).argmin()
+        gaps = shrunk[:, best]
         chosen = torch.cat([chosen, drawn[best][None]])
     return X[chosen]
 
