@@ -1,12 +1,18 @@
-"""Losses on one CUDA device: time, error and floor of each shape.
+"""Measure the losses on one CUDA device: time, error and lower limit of the time for each shape.
 
     python benchmarks/gpu.py
 
-Times are medians of CUDA events, in milliseconds. "sums" is all work on the device from samples,
-codes and frequencies to the sums of every class, in double precision; "kernel" is its one large
-kernel; "torch" the same sums by blocked products in float32. The floor is the larger of two times:
-the three 16-bit products at the rate that a large product of this device reaches, and the bytes
-of samples, frequencies and sums at the rate of a large copy.
+Times are medians of CUDA events, in milliseconds. The columns of the table are:
+
+- sums: all work on the device, from samples, codes and frequencies to the sums of every class in
+  double precision.
+- kernel: the one large kernel within it. "one product" is its faster, less accurate mode.
+- torch: the same sums by matrix products over blocks of rows, in float32.
+- floor: a lower limit, the larger of two times. One is the three 16-bit products at the rate of a
+  large product on this device; the other is moving samples, frequencies and sums at the rate of a
+  large copy.
+- error / n: the largest error of the sums, divided by the number of samples.
+- losses, fit: ``alignment_losses`` and ``PBRFF.fit``, timed from the user's side.
 """
 
 import math
@@ -26,7 +32,7 @@ N_TIMES = 15
 
 
 def median_time(work, n_times=N_TIMES):
-    """Return the median of CUDA events around a call, in milliseconds, after one warm-up."""
+    """Return the median time of a call in milliseconds, by CUDA events, after one warm-up."""
     work()
     times = []
     for _ in range(n_times):
@@ -50,7 +56,7 @@ def sample(n_samples, n_features, n_frequencies):
 
 
 def measured_rates():
-    """Return the operations a second of a 16-bit product, and the bytes a second of a copy."""
+    """Return the operations per second of a 16-bit product and the bytes per second of a copy."""
     a = torch.randn((8192, 8192), device="cuda").half()
     product = median_time(lambda: a @ a)
     big = torch.empty(2**30, dtype=torch.uint8, device="cuda")
@@ -59,7 +65,7 @@ def measured_rates():
 
 
 def rows(shape, flops, bandwidth):
-    """Return the figures of a shape."""
+    """Return all measurements of one shape."""
     X, y, W = sample(*shape)
     n_samples, n_features, n_frequencies = shape
     weighted = ClassTarget(np.array([-1, 1])).encode(y)
@@ -95,7 +101,7 @@ def rows(shape, flops, bandwidth):
 
 
 def double_sums(X, y, W):
-    """Return cosine and sine sums of both classes, in double precision."""
+    """Return the sums of cosines and sines of both classes, in double precision."""
     members = [torch.as_tensor(np.flatnonzero(y == label), device="cuda") for label in (-1, 1)]
     found = torch.zeros((2, 2, len(W)), dtype=torch.float64, device="cuda")
     for label, rows_of in enumerate(members):
@@ -106,7 +112,7 @@ def double_sums(X, y, W):
 
 
 def torch_sums(X, y, W):
-    """Return the sums by blocked products in float32, all on the device."""
+    """Return the sums by float32 matrix products over blocks of rows, all on the device."""
     codes = torch.as_tensor(np.stack([y < 0, y > 0]), device="cuda").float()
     totals = torch.zeros((2, 2, len(W)), dtype=torch.float64, device="cuda")
     for block in sums.row_blocks(len(X), len(W)):
@@ -117,7 +123,7 @@ def torch_sums(X, y, W):
 
 
 def wall_time(work):
-    """Return the seconds of a call as a user sees them, in milliseconds; the best of three."""
+    """Return the wall-clock time of a call in milliseconds, the best of three."""
     times = []
     for _ in range(3):
         start = time.perf_counter()
@@ -128,7 +134,7 @@ def wall_time(work):
 
 
 def main():
-    """Print a table."""
+    """Print the table of all shapes."""
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}")
     flops, bandwidth = measured_rates()
     print(f"16-bit product {flops / 1e12:.0f} TFLOP/s, copy {bandwidth / 1e12:.2f} TB/s")
