@@ -15,7 +15,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_array
-from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import validate_data
 
 from pacfourier.arrays import host, is_tensor, matching
@@ -23,6 +22,7 @@ from pacfourier.core.alignment.targets import label_witnesses
 from pacfourier.core.phases import precision_of
 from pacfourier.core.prior.bandwidth import merged_moments, scale_moments
 from pacfourier.data.labels import check_no_missing, dense_labels, positive_weights
+from pacfourier.sklearn_compat import output_container
 
 # What an estimator knows of the columns of its inputs.
 HEADING = ("n_features_in_", "feature_names_in_")
@@ -235,7 +235,7 @@ def adopt(estimator, trial):
 
 
 def _check_container(estimator):
-    container = _get_output_config("transform", estimator)["dense"]
+    container = output_container(estimator)
     if container != "default":
         raise ValueError(
             "set_output must be 'default' for Dask collections, which are mapped to lazy arrays, "
