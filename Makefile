@@ -1,16 +1,32 @@
-# One door: every verb makes its own .venv on a machine that has only python3 (3.11+) and make.
+# Every verb makes the environment it needs on a machine that has only python3 (3.11+) and make.
 PYTHON ?= python3
-# The public data files, where they stand beside the checkout; tests and rows that need them say so.
+# The oldest dependencies have wheels for the oldest Python.
+OLDEST_PYTHON ?= $(or $(shell command -v python3.11),$(PYTHON))
+# Tests that need the public data files look for them in this folder and are skipped without it.
 export PACFOURIER_DATA ?= $(abspath ../shared/data)
 BIN := .venv/bin
+PIP := -m pip install --quiet --disable-pip-version-check
+# What runs with the oldest dependencies, and again without optional libraries.
+QUICK := -m "not slow"
 
-.PHONY: demo reproduce test lint bench bench-gpu clean
+.PHONY: demo reproduce test test-oldest test-bare lint bench bench-gpu clean
 .DEFAULT_GOAL := test
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all,test,lint]"
+	$(BIN)/python $(PIP) --upgrade pip
+	$(BIN)/python $(PIP) --editable ".[all,test,lint]"
+	touch $@
+
+.venv-oldest/installed: pyproject.toml
+	$(OLDEST_PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python $(PIP) --editable . "pytest==8.*" hypothesis cvxpy \
+		$$(.venv-oldest/bin/python tools/oldest_versions.py)
+	touch $@
+
+.venv-bare/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-bare
+	.venv-bare/bin/python $(PIP) --editable . pytest hypothesis
 	touch $@
 
 demo: .venv/installed  ## the main job on data that ships with scikit-learn, under a minute
@@ -21,6 +37,12 @@ reproduce: .venv/installed  ## the paper's experiments, quick profile, under two
 
 test: .venv/installed  ## the whole suite
 	$(BIN)/python -m pytest --cov --cov-report=term
+
+test-oldest: .venv-oldest/installed  ## the quick tests, with the oldest versions of the core dependencies
+	.venv-oldest/bin/python -m pytest $(QUICK)
+
+test-bare: .venv-bare/installed  ## the quick tests, with no optional library at all
+	.venv-bare/bin/python -m pytest $(QUICK)
 
 lint: .venv/installed  ## ruff, mypy, import-linter
 	$(BIN)/ruff check .
@@ -35,4 +57,4 @@ bench-gpu:  ## the sums on a CUDA device, with the torch and Triton of that mach
 	PYTHONPATH=src $(PYTHON) benchmarks/gpu.py
 
 clean:
-	rm -rf .venv results
+	rm -rf .venv .venv-oldest .venv-bare results
