@@ -44,11 +44,16 @@ test-oldest: .venv-oldest/installed  ## the quick tests, with the oldest version
 test-bare: .venv-bare/installed  ## the quick tests, with no optional library at all
 	.venv-bare/bin/python -m pytest $(QUICK)
 
-lint: .venv/installed  ## ruff, mypy, import-linter
+lint: .venv/installed  ## format, spelling, docstrings, sizes, imports and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/codespell
+	$(BIN)/python tools/function_sizes.py
+	$(BIN)/python tools/import_graph.py
 	$(BIN)/lint-imports
+	find src -name "*.py" | xargs $(BIN)/numpydoc lint
+	$(BIN)/python tools/public_docstrings.py
+	$(BIN)/mypy
 
 bench: .venv/installed  ## speed and memory against their bars, as ratios in one run
 	$(BIN)/python benchmarks/run.py
