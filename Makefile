@@ -1,7 +1,7 @@
 # Every verb makes the environment it needs on a machine that has only python3 (3.11+) and make.
 PYTHON ?= python3
 # The oldest dependencies have wheels for the oldest Python.
-OLDEST_PYTHON ?= $(or $(shell command -v python3.11),$(PYTHON))
+OLDEST_PYTHON ?= $(or $(shell python3.11 -c 'import sys; print(sys.executable)' 2>/dev/null),$(PYTHON))
 # Tests that need the public data files look for them in this folder and are skipped without it.
 export PACFOURIER_DATA ?= $(abspath ../shared/data)
 BIN := .venv/bin
