@@ -18,7 +18,7 @@ QUICK := -m "not slow"
 	$(BIN)/python $(PIP) --editable ".[all,test,lint]"
 	touch $@
 
-.venv-oldest/installed: pyproject.toml
+.venv-oldest/installed: pyproject.toml tools/oldest_versions.py
 	$(OLDEST_PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python $(PIP) --editable . "pytest==8.*" hypothesis cvxpy \
 		$$(.venv-oldest/bin/python tools/oldest_versions.py)
