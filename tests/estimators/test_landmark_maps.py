@@ -322,6 +322,7 @@ def test_mnist_certificate_and_printed_union_bound(data_folder):
 
 def test_learned_landmarks_beat_the_prior_on_toys():
     """The toy experiment of the paper: twenty frequencies, beta = 1, twenty seeds."""
+    pytest.importorskip("matplotlib")
     from examples import plot_toy_landmarks as toy
 
     for dataset in toy.TOYS:

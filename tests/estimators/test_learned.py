@@ -270,6 +270,7 @@ def test_pickle_does_not_grow_with_the_width_of_the_pool(iris):
 
 
 def test_feature_names_say_which_wave(iris):
+    pytest.importorskip("pandas")
     X, y = iris
     model = PBRFF(2, random_state=0).fit(X, y)
     names = ["pbrff_cos0", "pbrff_cos1", "pbrff_sin0", "pbrff_sin1"]

@@ -54,7 +54,8 @@ def landmark_standing(
 ) -> NDArray[np.intp]:
     """Return whether each landmark is ABSENT, a POINT of the block or, with its label, a SAMPLE."""
     rows = row_fingerprints(block.X)
-    present = np.flatnonzero(np.isin(rows, fingerprints))
+    # NumPy 2.0 overflows when it measures the range of fingerprints to choose an algorithm.
+    present = np.flatnonzero(np.isin(rows, fingerprints, kind="sort"))
     samples = set(zip(rows[present].tolist(), block.y[present].tolist(), strict=True))
     points = {point for point, _ in samples}
     pairs = zip(fingerprints.tolist(), labels.tolist(), strict=True)
