@@ -1,8 +1,5 @@
 """Learn the Fourier features of a kernel from labels, with a PAC-Bayes certificate."""
 
-from functools import partial
-from importlib import import_module
-
 from pacfourier import arrays, bounds, spectra
 from pacfourier.data.batches import fit_batches
 from pacfourier.data.parquet import parquet_batches
@@ -39,4 +36,9 @@ __all__ = [
 ]
 __version__ = "0.1.0.dev0"
 
-arrays.when_tensors_arrive(partial(import_module, "pacfourier.tensors"))
+
+def _load_tensors() -> None:
+    import pacfourier.tensors  # noqa: F401
+
+
+arrays.when_tensors_arrive(_load_tensors)

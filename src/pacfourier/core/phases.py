@@ -28,14 +28,17 @@ PRECISIONS = ("single", "double")
 # would share cache sets, which costs a fifth of the speed.
 ROW_BLOCK = 1024
 FREQUENCY_BAND = 1008
-# A block of frequencies takes at most 32 MB, however wide the data are.
+# A band of frequencies takes at most 32 MB, however wide the data are.
 LARGEST_BAND = 2**23
+# Rows of X that structured transforms take together. One pair of a row and a frequency took 1.1 ns
+# with 64 rows, 1.9 ns with 32 and 2.7 ns with 16.
+ROWS_SIDE_BY_SIDE = 64
 # Rounding a phase of this size to single precision moves it by 1e-4 at most.
 LARGEST_SINGLE_PHASE = 1e-4 * 2.0**24
 
 
 def frequency_bands(n_frequencies: int, n_features: int) -> Iterator[slice]:
-    """Cut the pool into blocks that depend on its shape alone, never on the machine."""
+    """Cut the pool into bands that depend on its shape alone, never on the machine."""
     size = max(16, min(FREQUENCY_BAND, LARGEST_BAND // n_features))
     for start in range(0, n_frequencies, size):
         yield slice(start, min(start + size, n_frequencies))

@@ -6,7 +6,6 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from pacfourier.data.blocks import n_rows
 
@@ -71,7 +70,7 @@ class Batches:
 
     def heading(self) -> Any:
         """Return a batch of inputs; all batches have its columns."""
-        if sparse.issparse(self._first):
+        if hasattr(self._first, "tocsr"):
             return self._first.tocsr()
         return self._first if hasattr(self._first, "shape") else np.asarray(self._first)
 

@@ -159,7 +159,7 @@ def _of_block(
         block = read(X, y, weights)
         if not block.X.shape[0]:
             return Part(is_thinned=True)
-        return Part(function(block._replace(X=_alike(heading, block.X), index=index)))
+        return Part(function(block._replace(X=_alike(heading, block.X), number=index)))
 
 
 @contextmanager
@@ -199,11 +199,11 @@ def _merged_parts(merge: Callable[[Any, Any], Any], first: Part, second: Part) -
 
 
 def _size(block: Block) -> list[tuple[int, int]]:
-    return [(block.index, block.X.shape[0])]
+    return [(block.number, block.X.shape[0])]
 
 
 def _rows(chosen: dict[int, IntArray], block: Block) -> Any:
-    return host(block.X[chosen[block.index]])
+    return host(block.X[chosen[block.number]])
 
 
 def _stacked(first: Any, second: Any) -> Any:

@@ -47,7 +47,7 @@ class ParquetBatches:
         self.columns = _input_columns(columns, target, self.names)
         if not isinstance(batch_size, Integral) or batch_size < 1:
             raise ValueError(f"batch_size must be a positive integer, got {batch_size!r}.")
-        self.batch_size = batch_size
+        self.batch_size: int = batch_size
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         for table in self.tables([*self.columns, self.target]):

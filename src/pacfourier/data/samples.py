@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils import check_array, check_consistent_length, check_X_y, column_or_1d
 from sklearn.utils.validation import validate_data
 
@@ -22,13 +21,13 @@ DTYPES = (np.float64, np.float32)
 
 
 class Block(NamedTuple):
-    """Validated rows; ``weights`` is None if all samples have weight one."""
+    """Validated rows, their labels and weights; ``weights`` is None if all weights are one."""
 
     X: Any
-    y: NDArray[Any] | None = None
+    y: Any = None
     weights: FloatArray | None = None
     is_weighted: bool = False
-    index: int = 0
+    number: int = 0
 
 
 Reader: TypeAlias = Callable[..., Block]
@@ -169,8 +168,7 @@ def check_labels(y: Any) -> NDArray[Any]:
 
 def dense_labels(y: Any) -> NDArray[Any]:
     """Return y as an array, with one axis if it has one column."""
-    if sparse.issparse(y):
-        y = y.toarray()
+    y = y.toarray() if hasattr(y, "toarray") else y
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
 

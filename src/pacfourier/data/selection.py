@@ -69,8 +69,8 @@ def landmark_count(n_landmarks: Any, n_samples: int) -> int:
         count = 0
     elif isinstance(n_landmarks, Integral):
         count = int(n_landmarks)
-    elif isinstance(n_landmarks, Real) and 0 < n_landmarks <= 1:
-        count = max(1, round(n_landmarks * n_samples))
+    elif isinstance(n_landmarks, Real) and 0 < float(n_landmarks) <= 1:
+        count = max(1, round(float(n_landmarks) * n_samples))
     else:
         count = 0
     if not 1 <= count <= n_samples:
@@ -101,7 +101,7 @@ def _by_class(
 ) -> Landmarks:
     classes, sizes = np.unique(y, return_counts=True)
     points, labels, indices = [], [], []
-    for label, share in zip(classes, equal_shares(count, sizes), strict=True):
+    for label, share in zip(classes, equal_shares(count, sizes.tolist()), strict=True):
         if share == 0:
             continue
         members = np.flatnonzero(y == label)

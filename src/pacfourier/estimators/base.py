@@ -207,7 +207,8 @@ def set_classes(estimator: Any, target: Target) -> None:
 
 def check_same_classes(target: Target, classes: Any) -> None:
     """Raise ValueError if the classes are not those of the first call."""
-    if classes is not None and not np.array_equal(np.unique(classes), target.classes):
+    known: Any = target.classes
+    if classes is not None and not np.array_equal(np.unique(classes), known):
         raise ValueError(
             f"classes must be those of the first call, {target.classes}, got {classes!r}."
         )
@@ -245,7 +246,7 @@ def check_option(name: str, value: Any, options: tuple[Any, ...]) -> None:
 
 def check_positive(name: str, value: Any) -> None:
     """Raise ValueError unless a parameter is a positive finite number."""
-    if not isinstance(value, Real) or not 0 < value < np.inf:
+    if not isinstance(value, Real) or not 0 < float(value) < np.inf:
         raise ValueError(f"{name} must be positive and finite, got {value!r}.")
 
 

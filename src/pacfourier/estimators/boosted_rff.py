@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from pacfourier.arrays import FloatArray
-from pacfourier.core.alignment.targets import Outputs, Target, target_of, target_type_of
+from pacfourier.core.alignment.targets import Outputs, Target, TargetType, target_of, target_type_of
 from pacfourier.core.boosting.cosine_model import (
     CosineModel,
     Losses,
@@ -67,6 +67,8 @@ class BoostedRFF(SupervisedFourierMap):
     ----------
     n_frequencies : int, default=100
         Number D of frequencies; the map has 2 D columns.
+    target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
+        What y holds, as in ``PBRFF``.
     n_rounds : int, default=4
         In how many parts they are added.
     n_steps : int or "auto", default="auto"
@@ -74,8 +76,6 @@ class BoostedRFF(SupervisedFourierMap):
         root of their number, 20 at least and 50 at most.
     ridge : float, default=0.01
         Penalty on the squared amplitudes, against the mean loss.
-    target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
-        What y holds, as in ``PBRFF``.
     random_state : int, RandomState or None, default=None
         With an integer the frequencies are the same for any number of threads.
     verbose : bool, default=False
@@ -108,20 +108,20 @@ class BoostedRFF(SupervisedFourierMap):
 
     def __init__(
         self,
-        n_frequencies=100,
+        n_frequencies: int = 100,
         *,
-        n_rounds=4,
-        n_steps="auto",
-        ridge=0.01,
-        target_type="auto",
-        random_state=None,
-        verbose=False,
-    ):
+        target_type: str | TargetType = "auto",
+        n_rounds: int = 4,
+        n_steps: int | str = "auto",
+        ridge: float = 0.01,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
         self.n_frequencies = n_frequencies
+        self.target_type = target_type
         self.n_rounds = n_rounds
         self.n_steps = n_steps
         self.ridge = ridge
-        self.target_type = target_type
         self.random_state = random_state
         self.verbose = verbose
 

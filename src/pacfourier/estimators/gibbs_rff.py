@@ -17,7 +17,7 @@ from pacfourier.core.alignment.gradients import (
     alignment_tilts,
 )
 from pacfourier.core.alignment.sums import AlignmentSums, alignment_sums, target_losses
-from pacfourier.core.alignment.targets import Target, target_type_of
+from pacfourier.core.alignment.targets import Target, TargetType, target_type_of
 from pacfourier.core.phases import PRECISIONS
 from pacfourier.core.sampling.particles import TemperedPosterior
 from pacfourier.core.sampling.smc import Run, gibbs_run, pilot_schedule, systematic_indices
@@ -40,6 +40,7 @@ from pacfourier.estimators.learned import SMALL_WORK, reduced, shown_target
 from pacfourier.pacbayes.assumptions import ladder_assumption, run_assumption
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import alignment_evidence, deployed_weights, particle_log_prior
+from pacfourier.spectra import Spectrum
 
 # Streams of random numbers under a seed: what the pilot learns must not depend on the run's.
 PILOT_STREAM, RUN_STREAM, KEEP_STREAM = 0, 1, 2
@@ -68,29 +69,29 @@ class GibbsRFF(SupervisedFourierMap):
     ----------
     n_frequencies : int, default=100
         Number D of kept frequencies; the map has 2 D columns.
+    gamma : float or {"multiscale", "scale", "median"}, default="multiscale"
+        Bandwidth: the RBF kernel is exp(-gamma ||x - x'||^2). "multiscale" puts ten bandwidths
+        from 1e-7 to 1e2 into one prior, and particles move between them; "scale" is 1 /
+        (n_features * variance of X); "median" is 1 / (2 m^2) for m the median distance.
+    kernel : {"rbf"} or Spectrum, default="rbf"
+        The kernel, by the name of its Fourier transform: Gaussian, or an object of
+        ``pacfourier.spectra`` that is RBF or a mixture of RBFs.
+    beta : float, default=20.0
+        Inverse temperature: how far the posterior moves from the prior. The certificate holds
+        for any value, but not for the best of several fits.
+    target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
+        What y holds. "auto" reads it off y: integers and strings are classes, numbers with a
+        fractional part are continuous, a matrix of zeros and ones holds label sets.
     n_particles : int, default=100
         Number of frequencies that climb together. D of them are kept, drawn by their weights; at
         least D climb, and then all are kept, with their weights. Few particles may miss the
         best bandwidth.
-    beta : float, default=20.0
-        Inverse temperature: how far the posterior moves from the prior. The certificate holds
-        for any value, but not for the best of several fits.
     n_steps : int, default=100
         Number of temperatures from the prior to the posterior. More steps follow the posterior
         more closely, and lower the divergence that the certificate pays.
     class_weight : {"balanced", None}, default="balanced"
         Whether all classes weigh the same in the loss that is sampled, and agreements have mean
         zero. ``losses_`` and the certificate are the paper's either way.
-    kernel : {"rbf"} or Spectrum, default="rbf"
-        The kernel, by the name of its Fourier transform: Gaussian, or an object of
-        ``pacfourier.spectra`` that is RBF or a mixture of RBFs.
-    gamma : float or {"multiscale", "scale", "median"}, default="multiscale"
-        Bandwidth: the RBF kernel is exp(-gamma ||x - x'||^2). "multiscale" puts ten bandwidths
-        from 1e-7 to 1e2 into one prior, and particles move between them; "scale" is 1 /
-        (n_features * variance of X); "median" is 1 / (2 m^2) for m the median distance.
-    target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
-        What y holds. "auto" reads it off y: integers and strings are classes, numbers with a
-        fractional part are continuous, a matrix of zeros and ones holds label sets.
     precision : {"auto", "single", "double"}, default="auto"
         Precision of the phases while particles move. "auto" is single, or double where that costs
         nothing. The certificate is computed in double precision.
@@ -151,27 +152,27 @@ class GibbsRFF(SupervisedFourierMap):
 
     def __init__(
         self,
-        n_frequencies=100,
+        n_frequencies: int = 100,
         *,
-        n_particles=100,
-        beta=20.0,
-        n_steps=100,
-        class_weight="balanced",
-        kernel="rbf",
-        gamma="multiscale",
-        target_type="auto",
-        precision="auto",
-        random_state=None,
-        verbose=False,
-    ):
+        gamma: float | str = "multiscale",
+        kernel: str | Spectrum = "rbf",
+        beta: float = 20.0,
+        target_type: str | TargetType = "auto",
+        n_particles: int = 100,
+        n_steps: int = 100,
+        class_weight: str | None = "balanced",
+        precision: str = "auto",
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
         self.n_frequencies = n_frequencies
-        self.n_particles = n_particles
+        self.gamma = gamma
+        self.kernel = kernel
         self.beta = beta
+        self.target_type = target_type
+        self.n_particles = n_particles
         self.n_steps = n_steps
         self.class_weight = class_weight
-        self.kernel = kernel
-        self.gamma = gamma
-        self.target_type = target_type
         self.precision = precision
         self.random_state = random_state
         self.verbose = verbose
@@ -353,7 +354,7 @@ def blocked_objective(
     sample: AnySample, target: Target, frequencies: FloatArray, *, balance: bool, precision: str
 ) -> tuple[FloatArray, FloatArray]:
     """Return losses and gradients as ``alignment_objective`` does, by two passes over blocks."""
-    options = {"target": target, "frequencies": frequencies, "precision": precision}
+    options: dict[str, Any] = {"target": target, "frequencies": frequencies, "precision": precision}
     sums = sample.reduce(partial(_sums, **options), AlignmentSums.merge)
     losses, tilts = alignment_tilts(sums, target, balance=balance)
     return losses, sample.reduce(partial(_gradients, tilts=tilts, **options), operator.add)

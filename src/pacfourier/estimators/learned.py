@@ -24,7 +24,7 @@ from pacfourier.core.alignment.sums import (
     target_losses,
 )
 from pacfourier.core.alignment.targets import Target, target_of, target_type_of
-from pacfourier.core.phases import PRECISIONS
+from pacfourier.core.phases import PRECISIONS, Precision
 from pacfourier.core.prior.frequencies import DRAW_STREAM, FrequencyPool
 from pacfourier.data.samples import Block, labelled_rows
 from pacfourier.estimators.base import (
@@ -48,6 +48,7 @@ from pacfourier.pacbayes.evidence import (
     deployed_weights,
 )
 from pacfourier.pacbayes.posteriors import (
+    Draw,
     Posterior,
     PosteriorRequest,
     PosteriorRule,
@@ -315,7 +316,7 @@ def shown_target(sample: AnySample, target_type: Any, *, stacklevel: int) -> tup
     return target, shown.n_samples
 
 
-def reduced(sample: AnySample, target: Target, pool: FrequencyPool, precision: str) -> Learned:
+def reduced(sample: AnySample, target: Target, pool: Any, precision: str) -> Learned:
     """Reduce a sample to sums, block by block."""
     of_block = partial(learned_of, target=target, pool=pool, precision=precision)
     learned: Learned = sample.reduce(of_block, Learned.merge, thinned=Learned.weighted)
@@ -325,16 +326,15 @@ def reduced(sample: AnySample, target: Target, pool: FrequencyPool, precision: s
 def learned_of(block: Block, target: Target, pool: Any, precision: str) -> Learned:
     """Return the sums and the summary of a block, over a pool of frequencies."""
     observed = target.observe(block.y)
-    if precision == "auto":
-        precision = working_precision(block.X.shape[0], pool)
+    chosen: Any = working_precision(block.X.shape[0], pool) if precision == "auto" else precision
     sums = alignment_sums(
-        block.X, block.y, target, pool, sample_weight=block.weights, precision=precision
+        block.X, block.y, target, pool, sample_weight=block.weights, precision=chosen
     )
     summary = sample_summary(block.X, is_weighted=block.is_weighted)
     return Learned(observed, sums, summary)
 
 
-def working_precision(n_samples: int, pool: FrequencyPool) -> str:
+def working_precision(n_samples: int, pool: FrequencyPool) -> Precision:
     """Return "double" if that takes no time, else "single"."""
     return "double" if n_samples * len(pool) * pool.n_features <= SMALL_WORK else "single"
 
@@ -352,7 +352,7 @@ def choose(
     rule: PosteriorRule,
     *,
     n_frequencies: int,
-    draw: str,
+    draw: Draw,
     is_balanced: bool,
 ) -> Choice:
     """Choose a posterior over the candidates, and the frequencies to keep, from the sums."""

@@ -1,7 +1,12 @@
 """Fourier features from the divergence ball of Sinha and Duchi."""
 
+from typing import Any
+
+from pacfourier.core.alignment.targets import TargetType
+from pacfourier.core.prior.frequencies import Sampling
 from pacfourier.estimators.learned import LearnedFourierMap
 from pacfourier.pacbayes.balls import DivergenceBall
+from pacfourier.spectra import Spectrum
 
 
 class OKRFF(LearnedFourierMap):
@@ -18,13 +23,13 @@ class OKRFF(LearnedFourierMap):
     ----------
     n_frequencies : int, default=100
         Number D of kept frequencies; the map has 2 D columns.
-    n_candidates : int, default=20000
-        Number N of frequencies drawn from the prior. They are never stored.
     rho : float or "ess", default="ess"
         Radius of the ball. "ess" takes that of 2 D equal weights, whatever the data. The
         authors' code counts in squared distance, which is rho / N.
     mu : float, default=2.0
         Order of the divergence, above one; two is the chi-square divergence.
+    n_candidates : int, default=20000
+        Number N of frequencies drawn from the prior. They are never stored.
     draw, class_weight, kernel, gamma, sampling, target_type, precision, random_state
         As in ``PBRFF``.
 
@@ -52,29 +57,29 @@ class OKRFF(LearnedFourierMap):
 
     def __init__(
         self,
-        n_frequencies=100,
+        n_frequencies: int = 100,
         *,
-        n_candidates=20000,
-        rho="ess",
-        mu=2.0,
-        draw="weighted",
-        class_weight="balanced",
-        kernel="rbf",
-        gamma="multiscale",
-        sampling="iid",
-        target_type="auto",
-        precision="auto",
-        random_state=None,
-    ):
+        gamma: float | str = "multiscale",
+        kernel: str | Spectrum = "rbf",
+        rho: float | str = "ess",
+        mu: float = 2.0,
+        target_type: str | TargetType = "auto",
+        n_candidates: int = 20000,
+        draw: str = "weighted",
+        class_weight: str | None = "balanced",
+        sampling: Sampling = "iid",
+        precision: str = "auto",
+        random_state: Any = None,
+    ) -> None:
         self.n_frequencies = n_frequencies
-        self.n_candidates = n_candidates
+        self.gamma = gamma
+        self.kernel = kernel
         self.rho = rho
         self.mu = mu
+        self.target_type = target_type
+        self.n_candidates = n_candidates
         self.draw = draw
         self.class_weight = class_weight
-        self.kernel = kernel
-        self.gamma = gamma
         self.sampling = sampling
-        self.target_type = target_type
         self.precision = precision
         self.random_state = random_state

@@ -18,7 +18,7 @@ from pacfourier.core.alignment.landmarks import (
 )
 from pacfourier.core.alignment.summary import row_fingerprints
 from pacfourier.core.features import fourier_features
-from pacfourier.core.prior.frequencies import FrequencyPool
+from pacfourier.core.prior.frequencies import FrequencyPool, Sampling
 from pacfourier.data.samples import classed_rows, validated
 from pacfourier.estimators.base import (
     AnySample,
@@ -43,6 +43,7 @@ from pacfourier.estimators.learned_landmarks import (
 from pacfourier.estimators.rbf_landmarks import LandmarkMap
 from pacfourier.pacbayes.certificate import Certificate, LandmarkFacts, landmark_certificate
 from pacfourier.pacbayes.posteriors import gibbs_posterior
+from pacfourier.spectra import Spectrum
 
 FREQUENCIES = ("per_landmark", "shared")
 
@@ -63,16 +64,16 @@ class PBLandmarks(LandmarkMap):
         that come from elsewhere; centroids cannot.
     n_landmarks : int or float, default=0.1
         A count, or a fraction of the samples.
+    gamma : float or {"median", "scale", "multiscale"}, default="median"
+        Bandwidth, as in ``RFF``.
+    kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
+        The kernel, by the name of its Fourier transform.
     n_frequencies : int, default=64
         Number of frequencies per landmark.
     beta : float, default=1.0
         Inverse temperature of the posteriors.
     frequencies : {"per_landmark", "shared"}, default="per_landmark"
         Whether each landmark draws its own frequencies, or all landmarks weigh the same ones.
-    kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
-        The kernel, by the name of its Fourier transform.
-    gamma : float or {"median", "scale", "multiscale"}, default="median"
-        Bandwidth, as in ``RFF``.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the frequencies are drawn together; "structured" is not faster here.
     random_state : int, RandomState or None, default=None
@@ -104,24 +105,24 @@ class PBLandmarks(LandmarkMap):
 
     def __init__(
         self,
-        landmarks="medoids",
+        landmarks: Any = "medoids",
         *,
-        n_landmarks=0.1,
-        n_frequencies=64,
-        beta=1.0,
-        frequencies="per_landmark",
-        kernel="rbf",
-        gamma="median",
-        sampling="iid",
-        random_state=None,
-    ):
+        n_landmarks: float = 0.1,
+        gamma: float | str = "median",
+        kernel: str | Spectrum = "rbf",
+        n_frequencies: int = 64,
+        beta: float = 1.0,
+        frequencies: str = "per_landmark",
+        sampling: Sampling = "iid",
+        random_state: Any = None,
+    ) -> None:
         self.landmarks = landmarks
         self.n_landmarks = n_landmarks
+        self.gamma = gamma
+        self.kernel = kernel
         self.n_frequencies = n_frequencies
         self.beta = beta
         self.frequencies = frequencies
-        self.kernel = kernel
-        self.gamma = gamma
         self.sampling = sampling
         self.random_state = random_state
 

@@ -18,6 +18,7 @@ from pacfourier.estimators.base import (
     drawn_seed,
     prior_spectrum,
 )
+from pacfourier.spectra import Spectrum
 
 
 class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
@@ -67,10 +68,10 @@ class RBFLandmarks(LandmarkMap):
         Classes get equal shares; what a small class cannot fill goes to the others.
     n_landmarks : int or float, default=0.1
         A count, or a fraction of the samples.
-    kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
-        The kernel, by the name of its Fourier transform.
     gamma : float or {"median", "scale", "multiscale"}, default="median"
         Bandwidth, as in ``RFF``.
+    kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
+        The kernel, by the name of its Fourier transform.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -93,17 +94,17 @@ class RBFLandmarks(LandmarkMap):
 
     def __init__(
         self,
-        landmarks="medoids",
+        landmarks: Any = "medoids",
         *,
-        n_landmarks=0.1,
-        kernel="rbf",
-        gamma="median",
-        random_state=None,
-    ):
+        n_landmarks: float = 0.1,
+        gamma: float | str = "median",
+        kernel: str | Spectrum = "rbf",
+        random_state: Any = None,
+    ) -> None:
         self.landmarks = landmarks
         self.n_landmarks = n_landmarks
-        self.kernel = kernel
         self.gamma = gamma
+        self.kernel = kernel
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:

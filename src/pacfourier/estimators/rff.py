@@ -9,6 +9,7 @@ from pacfourier.bounds import BoundRecord
 from pacfourier.core.alignment.summary import sample_summary
 from pacfourier.core.alignment.sums import alignment_sums
 from pacfourier.core.alignment.targets import target_of
+from pacfourier.core.prior.frequencies import Sampling
 from pacfourier.data.samples import Block, Sample, dense_labels, validated
 from pacfourier.estimators.base import (
     FourierMap,
@@ -19,6 +20,7 @@ from pacfourier.estimators.base import (
 )
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import alignment_evidence
+from pacfourier.spectra import Spectrum
 
 
 class RFF(FourierMap):
@@ -32,13 +34,13 @@ class RFF(FourierMap):
     ----------
     n_frequencies : int, default=100
         Number D of frequencies; the map has 2 D columns.
-    kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
-        The kernel, by the name of its Fourier transform. An object of ``pacfourier.spectra``
-        carries its own bandwidth.
     gamma : float or {"median", "scale", "multiscale"}, default="median"
         Bandwidth: the RBF kernel is exp(-gamma ||x - x'||^2). "median" is 1 / (2 m^2) for m the
         median distance; "scale" is 1 / (n_features * variance of X); "multiscale" is the equal
         mixture of ten bandwidths from 1e-7 to 1e2.
+    kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
+        The kernel, by the name of its Fourier transform. An object of ``pacfourier.spectra``
+        carries its own bandwidth.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the frequencies are drawn together. The estimate of "structured" is unbiased but for
         what measurements do not see; its transform is not faster, the fit of ``PBRFF`` is.
@@ -63,16 +65,16 @@ class RFF(FourierMap):
 
     def __init__(
         self,
-        n_frequencies=100,
+        n_frequencies: int = 100,
         *,
-        kernel="rbf",
-        gamma="median",
-        sampling="iid",
-        random_state=None,
-    ):
+        gamma: float | str = "median",
+        kernel: str | Spectrum = "rbf",
+        sampling: Sampling = "iid",
+        random_state: Any = None,
+    ) -> None:
         self.n_frequencies = n_frequencies
-        self.kernel = kernel
         self.gamma = gamma
+        self.kernel = kernel
         self.sampling = sampling
         self.random_state = random_state
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 import torch
-from scipy import sparse
 
 from pacfourier.arrays import matching
 from pacfourier.data.distances import distances
@@ -13,7 +12,7 @@ from pacfourier.spectra import Metric
 @distances.register(torch.Tensor)
 def tensor_distances(X: torch.Tensor, Y: Any, metric: Metric) -> torch.Tensor:
     """Return the distances between the rows of X and of Y in double precision, beside X."""
-    points = matching(X, Y.toarray() if sparse.issparse(Y) else Y)
+    points = matching(X, Y.toarray() if hasattr(Y, "toarray") else Y)
     if metric == "cityblock":
         return torch.cdist(X, points, p=1).double()
     # By differences, because squares of samples far from zero leave no digits for distances.

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from pacfourier.core.loops import cosine_sine
-from pacfourier.core.prior.structured import WIDTH
+from pacfourier.core.phases import ROWS_SIDE_BY_SIDE as WIDTH
 
 # The compiler vectorises loops over unsigned indices with constant strides.
 unsigned = np.uint64

@@ -18,14 +18,12 @@ from scipy import sparse
 
 from pacfourier.arrays import ComplexArray, FloatArray, IntArray
 from pacfourier.core.phases import LARGEST_BAND, run_tasks
+from pacfourier.core.phases import ROWS_SIDE_BY_SIDE as WIDTH
 
 # Rows of smaller matrices are visibly not Gaussian: at size 2 they have only four directions.
 SMALLEST_SIZE = 128
-# Rows of X that lie side by side in a buffer of phases. One pair of a row and a frequency took
-# 1.1 ns with 64 rows, 1.9 ns with 32 and 2.7 ns with 16.
-WIDTH = 64
 # Groups of rows that a thread lays side by side in one task.
-GROUPS_A_TASK = 16
+GROUPS_PER_TASK = 16
 
 
 def padded_size(n_features: int) -> int:
@@ -148,10 +146,10 @@ def rows_side_by_side(X: NDArray[Any], rows: IntArray) -> NDArray[np.float32]:
     sides = np.zeros((n_groups, -(-X.shape[1] // 8) * 8, WIDTH), dtype=np.float32)
 
     def fill(first: int) -> None:
-        for group in range(first, min(first + GROUPS_A_TASK, n_groups)):
+        for group in range(first, min(first + GROUPS_PER_TASK, n_groups)):
             hadamard.write_side(X, rows[group * WIDTH : (group + 1) * WIDTH], sides[group])
 
-    run_tasks(fill, range(0, n_groups, GROUPS_A_TASK))
+    run_tasks(fill, range(0, n_groups, GROUPS_PER_TASK))
     return sides
 
 
