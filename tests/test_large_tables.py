@@ -103,7 +103,7 @@ def test_rare_classes_are_classified_and_counted(file, monkeypatch):
 @pytest.mark.parametrize(
     ("change", "options", "error"),
     [
-        (lambda table: table, {"target": "status"}, "target must be one of 'pulse'"),
+        (lambda table: table, {"target_column": "status"}, "target must be one of 'pulse'"),
         (lambda table: table, {"epsilon": 2.0}, "epsilon must lie between 0 and 1"),
         (lambda table: table, {"drop": ["state"]}, "drop must be among 'pulse'.*, got 'state'"),
         (lambda table: table.head(40), {}, "must have 50 rows or more, got 40"),
@@ -120,7 +120,7 @@ def test_rare_classes_are_classified_and_counted(file, monkeypatch):
 def test_what_is_refused_of_tables_is_refused_of_files(change, options, error, tmp_path):
     change(patients()).to_parquet(tmp_path / "data.parquet")
     with pytest.raises(InputError, match=error):
-        fit_file(tmp_path / "data.parquet", **{"target": "state", **options})
+        fit_file(tmp_path / "data.parquet", **{"target_column": "state", **options})
 
 
 @pytest.mark.parametrize(

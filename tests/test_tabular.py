@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pacfourier import PBRFF
+from pacfourier.reports.tabular_report import fit_report
 from pacfourier.tabular import (
     InputError,
     ObservedError,
@@ -25,17 +26,16 @@ from pacfourier.tabular import (
     check_output,
     error_facts,
     fit_facts,
-    fit_report,
     fit_table,
     load_model,
     read_table,
     save_model,
     write_file,
 )
+from pacfourier.tabular.class_labels import check_classes, table_labels
 from pacfourier.tabular.columns import MOST_CATEGORIES, column_encoder, numbers, table_columns
-from pacfourier.tabular.files import TRUSTED
-from pacfourier.tabular.model import known_share, random_parts
-from pacfourier.tabular.tables import check_classes, table_labels
+from pacfourier.tabular.model import known_share, random_split
+from pacfourier.tabular.model_files import TRUSTED
 
 
 def patients(n_rows=400, seed=0):
@@ -368,28 +368,28 @@ def test_long_lists_of_names_are_cut(table):
 # Fitting
 
 
-def test_parts_are_disjoint_whole_and_blind():
-    parts = random_parts(1001, seed=3)
-    assert [len(part) for part in parts] == [150, 601, 250]
-    assert sorted(itertools.chain(*parts)) == list(range(1001))
-    again, other = random_parts(1001, seed=3), random_parts(1001, seed=4)
-    assert all((one == two).all() for one, two in zip(parts, again, strict=True))
-    assert not (parts.held_out == other.held_out).all()
+def test_splits_are_disjoint_whole_and_blind():
+    split = random_split(1001, seed=3)
+    assert [len(part) for part in split] == [150, 601, 250]
+    assert sorted(itertools.chain(*split)) == list(range(1001))
+    again, other = random_split(1001, seed=3), random_split(1001, seed=4)
+    assert all((one == two).all() for one, two in zip(split, again, strict=True))
+    assert not (split.held_out == other.held_out).all()
 
 
 def test_each_part_serves_its_own_purpose(model, table):
-    parts = random_parts(len(table), seed=0)
+    split = random_split(len(table), seed=0)
     X = model.columns.values(table)
     encoder = model.pipeline["columns"]
     scaler = encoder.named_transformers_["numbers"]
-    assert scaler["simpleimputer"].statistics_[0] == X["pulse"].iloc[parts.preparation].median()
-    np.testing.assert_allclose(scaler["standardscaler"].mean_[1], X["age"].iloc[parts[0]].mean())
-    learning = table.iloc[parts.learning]
+    assert scaler["simpleimputer"].statistics_[0] == X["pulse"].iloc[split.preparation].median()
+    np.testing.assert_allclose(scaler["standardscaler"].mean_[1], X["age"].iloc[split[0]].mean())
+    learning = table.iloc[split.learning]
     expected = PBRFF(10, target_type="binary", random_state=0).fit(
-        encoder.transform(X.iloc[parts.learning]), learning["state"]
+        encoder.transform(X.iloc[split.learning]), learning["state"]
     )
     np.testing.assert_array_equal(model.pipeline["features"].losses_, expected.losses_)
-    held_out = table.iloc[parts.held_out]
+    held_out = table.iloc[split.held_out]
     predicted = model.predictions(held_out)["predicted_state"]
     n_errors = int((predicted != held_out["state"]).sum())
     assert model.held_out_error == ObservedError(n_errors, len(held_out), 0.05)
@@ -407,10 +407,10 @@ def test_two_classes_are_declared_never_counted(model, table):
 
 
 def test_changing_held_out_rows_changes_nothing_learned(model, table):
-    parts = random_parts(len(table), seed=0)
+    split = random_split(len(table), seed=0)
     changed = table.astype({"pulse": object})
-    changed.loc[parts.held_out, "pulse"] = "high"
-    changed.loc[parts.held_out, "ward"] = "elsewhere"
+    changed.loc[split.held_out, "pulse"] = "high"
+    changed.loc[split.held_out, "ward"] = "elsewhere"
     other = fit_table(changed, "state", n_frequencies=10)
     assert other.columns == model.columns
     assert other.record["notes"] == [
@@ -427,11 +427,11 @@ def test_held_out_bound_is_clopper_pearson(model):
 
 
 def test_certificate_is_given_on_prepared_rows_and_refused_on_rows_scaled_by_themselves(table):
-    parts = random_parts(len(table), seed=0)
+    split = random_split(len(table), seed=0)
     numbers = table[["pulse", "age"]].fillna(70)
-    learning, labels = numbers.iloc[parts.learning], table["state"].iloc[parts.learning]
+    learning, labels = numbers.iloc[split.learning], table["state"].iloc[split.learning]
     learner = PBRFF(10, target_type="binary", random_state=0)
-    prepared = StandardScaler().fit(numbers.iloc[parts.preparation]).transform(learning)
+    prepared = StandardScaler().fit(numbers.iloc[split.preparation]).transform(learning)
     assert learner.fit(prepared, labels).certificate().value < 0.5
     leaked = StandardScaler().fit_transform(learning)
     with pytest.raises(ValueError, match=r"No certificate\. inputs: a column has mean 0"):
@@ -472,8 +472,8 @@ def test_several_classes_and_word_columns(rng):
 
 @pytest.mark.parametrize(("small", "large"), [(1e-69, 1e69), (1e-70, 1e70), (1, 1e200)])
 def test_extreme_numbers_outside_the_preparation_overflow_nothing(small, large, rng):
-    parts, x = random_parts(100, seed=0), rng.standard_normal(100) * small
-    x[parts.learning[:3]], x[parts.held_out[:3]] = large, -large
+    split, x = random_split(100, seed=0), rng.standard_normal(100) * small
+    x[split.learning[:3]], x[split.held_out[:3]] = large, -large
     table = pd.DataFrame({"x": x, "z": rng.standard_normal(100), "y": np.resize(["a", "b"], 100)})
     model = fit_table(table, "y", n_frequencies=3)
     assert model.columns.numbers == ["x", "z"]
@@ -605,11 +605,11 @@ def test_rows_of_the_fit_are_not_fresh(n_known, model, table):
 
 def test_known_rows_are_counted_in_few_bytes_a_row(rng):
     fingerprints = rng.integers(0, 60_000, 100_000).astype(np.uint64)
-    parts = random_parts(100_000, seed=0)
-    others = fingerprints[np.concatenate(parts[:2])]
-    expected = np.isin(fingerprints[parts.held_out], others).mean()
+    split = random_split(100_000, seed=0)
+    others = fingerprints[np.concatenate(split[:2])]
+    expected = np.isin(fingerprints[split.held_out], others).mean()
     tracemalloc.start()
-    assert known_share(fingerprints, parts) == expected
+    assert known_share(fingerprints, split) == expected
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 13 * 100_000
@@ -647,7 +647,7 @@ def test_facts_say_what_the_record_holds(model):
     error = model.held_out_error
     observed = facts["error on held-out rows"]
     assert observed == f"{error.n_errors / 100:.4f} ({error.n_errors} of 100 rows)"
-    held_out = patients().iloc[random_parts(400, seed=0).held_out]
+    held_out = patients().iloc[random_split(400, seed=0).held_out]
     n_ill = int((held_out["state"] == "ill").sum())
     assert facts["error of always 'well'"] == f"{n_ill / 100:.4f} ({n_ill} of 100 rows)"
 

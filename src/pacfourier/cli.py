@@ -52,6 +52,7 @@ def fit(
 ) -> None:
     """Train a certified classifier on a table, and save it."""
     from pacfourier import tabular
+    from pacfourier.reports.tabular_report import fit_report
 
     with input_errors():
         tabular.check_output(out, ".skops")
@@ -64,7 +65,7 @@ def fit(
                 model = tabular.fit_file(data, target, advance=advance, **options)
         else:
             model = tabular.fit_table(tabular.read_table(data), target, **options)
-        html = tabular.fit_report(model).encode() if report else b""
+        html = fit_report(model).encode() if report else b""
         tabular.save_model(model, out)
         if report:
             tabular.write_file(report, html)
@@ -120,6 +121,7 @@ def reproduce(
 ) -> None:
     """Repeat the paper's experiments; a run that was killed goes on where it was."""
     from pacfourier import experiments
+    from pacfourier.reports.reproduction_report import write_report
 
     folder = str(data) if data else None
     with input_errors():
@@ -130,7 +132,7 @@ def reproduce(
         expected = {cell: experiments.expected_seconds(cell) for cell in plan.cells()}
         cells = experiments.run_plan(plan, records, folder, jobs, scheduler)
         watch(cells, expected, done=records.finished())
-        typer.echo(f"Report: {experiments.write_report(records, profile, out)}")
+        typer.echo(f"Report: {write_report(records, profile, out)}")
 
 
 @contextmanager

@@ -150,7 +150,7 @@ def test_a_failing_cell_is_named_and_what_was_written_stays(monkeypatch, expecte
     plan = SMALL._replace(methods=("RFF",))
     with Records(":memory:") as records:
         with monkeypatch.context() as patch:
-            patch.setitem(METHODS, "RFF", replace(METHODS["RFF"], candidates=broken))
+            patch.setitem(METHODS, "RFF", replace(METHODS["RFF"], settings=broken))
             with pytest.raises(RuntimeError, match=r"'RFF', width=10\) failed: no such number"):
                 list(run_plan(plan, records, n_jobs=1))
         widths = {cell.width for cell in records.finished() if cell.method == "RFF"}

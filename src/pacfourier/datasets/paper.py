@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_svmlight_file
 from sklearn.preprocessing import OneHotEncoder
 
-from pacfourier.datasets.files import contents
+from pacfourier.datasets.public_files import contents
 from pacfourier.datasets.sources import SOURCES, Source
 
 PAPER_DATASETS = ("ads", "adult", "breast", "farm", "mnist17", "mnist49", "mnist56")

@@ -1,8 +1,7 @@
-"""The paper's experiments: plan, methods, runner, records, report."""
+"""The paper's experiments: plan, methods, runner, records, tables, figures."""
 
 from pacfourier.experiments.costs import expected_seconds
 from pacfourier.experiments.records import Records, open_records
-from pacfourier.experiments.report import write_report
 from pacfourier.experiments.runner import Plan, check_data, plan_of, run_plan
 
 __all__ = [
@@ -13,5 +12,4 @@ __all__ = [
     "open_records",
     "plan_of",
     "run_plan",
-    "write_report",
 ]

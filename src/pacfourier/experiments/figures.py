@@ -11,8 +11,8 @@ from sklearn.svm import LinearSVC
 
 from pacfourier.experiments.plan import seed_of
 from pacfourier.experiments.published import published_curves
-from pacfourier.experiments.summary import Curve, Estimate, Summary
-from pacfourier.experiments.toy import C, toy_maps, toy_sample
+from pacfourier.experiments.results_summary import Curve, Estimate, ResultsSummary
+from pacfourier.experiments.toy_landmarks import C, toy_maps, toy_sample
 from pacfourier.plots import SimilarityDisplay, plane_grid, scatter_classes
 
 # Apart in the common kinds of colour blindness.
@@ -48,7 +48,7 @@ TOY_TITLES = {
 }
 
 
-def greedy_figure(summary: Summary, part: str = "test") -> Figure:
+def greedy_figure(summary: ResultsSummary, part: str = "test") -> Figure:
     """Return errors against the number of frequencies, beside the published curves (Figure 3)."""
     figure, panels = _panels(summary.datasets("greedy"))
     methods = ("RFF", "OKRFF", "PBRFF")
@@ -61,7 +61,7 @@ def greedy_figure(summary: Summary, part: str = "test") -> Figure:
     return _with_legend(figure, panels)
 
 
-def landmarks_figure(summary: Summary) -> Figure:
+def landmarks_figure(summary: ResultsSummary) -> Figure:
     """Return test errors against the percentage of landmarks (Figure 2)."""
     figure, panels = _panels(summary.datasets("landmarks"))
     methods = ("RBF-C", "RBF-R", "PB-C", "PB-R")
@@ -73,7 +73,7 @@ def landmarks_figure(summary: Summary) -> Figure:
     return _with_legend(figure, panels)
 
 
-def methods_figure(summary: Summary, experiment: str) -> Figure:
+def methods_figure(summary: ResultsSummary, experiment: str) -> Figure:
     """Return test errors of all methods, five of them in colours, without bands."""
     figure, panels = _panels(summary.datasets(experiment))
     found = summary.methods(experiment)
@@ -84,7 +84,7 @@ def methods_figure(summary: Summary, experiment: str) -> Figure:
     return _with_legend(figure, panels)
 
 
-def certificates_figure(summary: Summary) -> Figure:
+def certificates_figure(summary: ResultsSummary) -> Figure:
     """Return alignment losses and their certificates against the number of frequencies."""
     figure, panels = _panels(summary.datasets("greedy"))
     for dataset, ax in panels.items():
@@ -180,7 +180,7 @@ def _highlighted(method: str) -> dict[str, Any]:
 
 def _draw_curves(
     ax: Any,
-    summary: Summary,
+    summary: ResultsSummary,
     experiment: str,
     dataset: str,
     methods: Iterable[str],
@@ -202,7 +202,7 @@ def _draw_curves(
 
 
 def _draw_bands(
-    ax: Any, summary: Summary, experiment: str, dataset: str, methods: Iterable[str]
+    ax: Any, summary: ResultsSummary, experiment: str, dataset: str, methods: Iterable[str]
 ) -> None:
     """Draw where one new split falls, between the widths that have more splits than one."""
     for method in methods:

@@ -1,4 +1,4 @@
-"""The methods that are compared: each a few lines, yielding its settings as candidates.
+"""The methods that are compared: each a few lines, yielding the settings it tries.
 
 A method is a function of (bench, profile, width); ``METHODS`` is the registry. A method's
 certificate holds for all its priors together (ten bandwidths, and for landmarks every D), so that
@@ -34,17 +34,17 @@ from pacfourier.experiments.plan import (
     TABLE_PERCENTAGE,
     Profile,
 )
-from pacfourier.experiments.protocol import EPSILON, Bench, Candidate
+from pacfourier.experiments.protocol import EPSILON, Bench, Setting
 
 # Similarities of all settings of a method at once may take so many bytes.
 LARGEST_STACK = 3 * 2**30
 
-Candidates = Callable[[Bench, Profile, float], Iterator[Candidate]]
+TriedSettings = Callable[[Bench, Profile, float], Iterator[Setting]]
 Selections = dict[str, Callable[[dict[str, float]], bool]]
 
 
-def _all(settings: dict[str, float]) -> bool:
-    del settings
+def _all(parameters: dict[str, float]) -> bool:
+    del parameters
     return True
 
 
@@ -56,32 +56,32 @@ class Method:
     ----------
     experiments : tuple of {"greedy", "landmarks", "small-d"}
         Where it takes part.
-    candidates : callable of (bench, profile, width)
+    settings : callable of (bench, profile, width)
         Yields the settings to select from.
     is_published : bool
         Whether the paper has it.
     """
 
     experiments: tuple[str, ...]
-    candidates: Candidates
+    settings: TriedSettings
     is_published: bool = False
 
     def selections(self, name: str, width: float) -> Selections:
-        """Return which candidates compete, by the name of the row that the best one gives."""
+        """Return which settings compete, by the name of the row that the best one gives."""
         if not name.startswith("PB-") or width != TABLE_PERCENTAGE:
             return {name: _all}
         return {
             name: _all,
-            f"{name} beta=1": lambda settings: settings["beta"] == 1,
-            f"{name} D=64": lambda settings: settings["n_frequencies"] == 64,
+            f"{name} beta=1": lambda parameters: parameters["beta"] == 1,
+            f"{name} D=64": lambda parameters: parameters["n_frequencies"] == 64,
         }
 
 
-def mapped(bench: Bench, settings: dict[str, float], model: Any) -> Candidate:
-    """Return the candidate of a fitted map."""
+def mapped(bench: Bench, parameters: dict[str, float], model: Any) -> Setting:
+    """Return the setting of a fitted map."""
     parts = bench.parts
-    return Candidate(
-        settings,
+    return Setting(
+        parameters,
         model.transform(parts.X_train),
         model.transform(parts.X_valid),
         lambda: model.transform(parts.X_test),
@@ -108,7 +108,7 @@ def fourier_certificate(bench: Bench, model: Any) -> dict[str, float]:
 
 def random_features(
     bench: Bench, profile: Profile, width: float, sampling: str = "iid"
-) -> Iterator[Candidate]:
+) -> Iterator[Setting]:
     """Yield frequencies of the prior."""
     del profile
     seed = bench.seed("RFF", sampling, width)
@@ -118,7 +118,7 @@ def random_features(
 
 def learned_features(
     bench: Bench, profile: Profile, width: float, *, estimator: type, draw: str
-) -> Iterator[Candidate]:
+) -> Iterator[Setting]:
     """Yield frequencies of a posterior, for each value of its parameter."""
     del profile
     fitted = fitted_posterior(bench, estimator)
@@ -130,13 +130,13 @@ def learned_features(
 
 
 def fitted_posterior(bench: Bench, estimator: type) -> Any:
-    """Return PBRFF or OKRFF with the losses of the split's candidates, which they share."""
+    """Return PBRFF or OKRFF, fitted on the candidate frequencies that both share on a split."""
     common = {"n_candidates": N_CANDIDATES, "target_type": "binary", "class_weight": None}
     seed = bench.seed("candidates")
     return bench.fitted(estimator(gamma=bench.gamma, random_state=seed, **common))
 
 
-def boosted_features(bench: Bench, profile: Profile, width: float) -> Iterator[Candidate]:
+def boosted_features(bench: Bench, profile: Profile, width: float) -> Iterator[Setting]:
     """Yield boosted frequencies: one default, no bandwidth."""
     del profile
     model = BoostedRFF(int(width), random_state=bench.seed("BoostedRFF", width))
@@ -144,7 +144,7 @@ def boosted_features(bench: Bench, profile: Profile, width: float) -> Iterator[C
     yield mapped(bench, {}, model)._replace(certify=dict)
 
 
-def sampled_features(bench: Bench, profile: Profile, width: float) -> Iterator[Candidate]:
+def sampled_features(bench: Bench, profile: Profile, width: float) -> Iterator[Setting]:
     """Yield draws of the continuous posterior: one default, one run for all widths."""
     del profile
     sampler = GibbsRFF(max(SMALL_WIDTHS), random_state=bench.seed("GibbsRFF"))
@@ -153,7 +153,7 @@ def sampled_features(bench: Bench, profile: Profile, width: float) -> Iterator[C
 
 def nystroem_features(
     bench: Bench, profile: Profile, width: float, *, basis: str
-) -> Iterator[Candidate]:
+) -> Iterator[Setting]:
     """Yield Nystroem features with as many columns as the Fourier maps have."""
     del profile
     X = bench.parts.X_train
@@ -166,7 +166,7 @@ def nystroem_features(
 
 def rbf_landmarks(
     bench: Bench, profile: Profile, width: float, *, landmarks: str
-) -> Iterator[Candidate]:
+) -> Iterator[Setting]:
     """Yield the kernel map of landmarks."""
     del profile
     yield mapped(bench, {}, _rbf_landmarks(bench, width, landmarks))
@@ -180,7 +180,7 @@ def _rbf_landmarks(bench: Bench, width: float, landmarks: str) -> RBFLandmarks:
 
 def pb_landmarks(
     bench: Bench, profile: Profile, width: float, *, landmarks: str
-) -> Iterator[Candidate]:
+) -> Iterator[Setting]:
     """Yield the learned similarities of the same landmarks, for each D and beta."""
     parts = bench.parts
     points: Any = landmarks
@@ -201,7 +201,7 @@ def pb_landmarks(
 
 def _tempered(
     bench: Bench, model: PBLandmarks, betas: tuple[float, ...], n_priors: int
-) -> Iterator[Candidate]:
+) -> Iterator[Setting]:
     """Yield the model at each beta; the cosines are computed once for as many as memory holds."""
     parts, n_train = bench.parts, bench.parts.X_train.shape[0]
     X = bench.training_and_validation.astype(np.float32)
@@ -211,7 +211,7 @@ def _tempered(
         posteriors = np.stack([each.posterior_ for each in models])
         stack = landmark_similarities(X, model.pool_, model.phases_, posteriors)
         for each, similarities in zip(models, stack, strict=True):
-            yield Candidate(
+            yield Setting(
                 {"n_frequencies": model.n_frequencies, "beta": each.beta},
                 similarities[:n_train],
                 similarities[n_train:],

@@ -23,7 +23,7 @@ FIRST_SPLIT_SEED = 42
 EPSILON = 0.05
 
 
-class Parts(NamedTuple):
+class TrainValidTest(NamedTuple):
     """Training, validation and test part of a data set."""
 
     X_train: Any
@@ -34,7 +34,7 @@ class Parts(NamedTuple):
     y_test: np.ndarray
 
 
-def split_parts(data: Dataset, split: int) -> Parts:
+def split_parts(data: Dataset, split: int) -> TrainValidTest:
     """Return the test part, a quarter or the data's own, and a fifth of the rest to validate."""
     state = np.random.RandomState(FIRST_SPLIT_SEED + split)
     if data.n_train is None:
@@ -43,13 +43,13 @@ def split_parts(data: Dataset, split: int) -> Parts:
         X, X_test = data.X[: data.n_train], data.X[data.n_train :]
         y, y_test = data.y[: data.n_train], data.y[data.n_train :]
     X_train, X_valid, y_train, y_valid = train_test_split(X, y, test_size=0.2, random_state=state)
-    return Parts(X_train, X_valid, X_test, y_train, y_valid, y_test)
+    return TrainValidTest(X_train, X_valid, X_test, y_train, y_valid, y_test)
 
 
 class Bench:
     """One split of a data set with its bandwidth, and the fits that its methods share."""
 
-    def __init__(self, dataset: str, split: int, parts: Parts, gamma: float) -> None:
+    def __init__(self, dataset: str, split: int, parts: TrainValidTest, gamma: float) -> None:
         self.dataset, self.split, self.parts, self.gamma = dataset, split, parts, gamma
         self._fitted: dict[str, Any] = {}
 
@@ -71,10 +71,10 @@ class Bench:
         return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.vstack(parts)
 
 
-class Candidate(NamedTuple):
+class Setting(NamedTuple):
     """A setting of a method: what its features are, and how to map the test part if it wins."""
 
-    settings: dict[str, float]
+    parameters: dict[str, float]
     train: np.ndarray
     valid: np.ndarray
     map_test: Callable[[], np.ndarray]
@@ -82,9 +82,9 @@ class Candidate(NamedTuple):
 
 
 class Selected(NamedTuple):
-    """The candidate and the C of fewest validation errors."""
+    """The setting and the C of fewest validation errors."""
 
-    candidate: Candidate
+    setting: Setting
     C: float
     weights: np.ndarray
     valid_errors: int
@@ -92,27 +92,25 @@ class Selected(NamedTuple):
 
 
 def select(
-    candidates: Iterable[Candidate],
-    parts: Parts,
+    settings: Iterable[Setting],
+    parts: TrainValidTest,
     selections: dict[str, Callable[[dict[str, float]], bool]],
 ) -> dict[str, Selected]:
-    """Return, for each selection, the best of its candidates on validation; the first of equals.
+    """Return, for each selection, the best of its settings on validation; the first of equals.
 
-    A candidate's features are computed once and serve every C.
+    The features of a setting are computed once and serve every C.
     """
     best: dict[str, Selected] = {}
-    for candidate in candidates:
-        path = squared_hinge_path(candidate.train, parts.y_train, CS)
-        errors = [n_errors(candidate.valid, weights, parts.y_valid) for weights in path]
+    for setting in settings:
+        path = squared_hinge_path(setting.train, parts.y_train, CS)
+        errors = [n_errors(setting.valid, weights, parts.y_valid) for weights in path]
         first = int(np.argmin(errors))
         for name, admits in selections.items():
-            if not admits(candidate.settings):
+            if not admits(setting.parameters):
                 continue
             if name not in best or errors[first] < best[name].valid_errors:
-                train_errors = n_errors(candidate.train, path[first], parts.y_train)
-                best[name] = Selected(
-                    candidate, CS[first], path[first], errors[first], train_errors
-                )
+                train_errors = n_errors(setting.train, path[first], parts.y_train)
+                best[name] = Selected(setting, CS[first], path[first], errors[first], train_errors)
     return best
 
 
@@ -122,21 +120,21 @@ def n_errors(features: np.ndarray, weights: np.ndarray, y: np.ndarray) -> int:
     return int(np.count_nonzero(np.where(scores > 0, 1, -1) != y))
 
 
-def selected_row(selected: Selected, parts: Parts) -> dict[str, Any]:
-    """Return the results of a selected candidate; here the test part is looked at, once."""
-    features = selected.candidate.map_test()
+def selected_row(selected: Selected, parts: TrainValidTest) -> dict[str, Any]:
+    """Return the results of a selected setting; here the test part is looked at, once."""
+    features = selected.setting.map_test()
     return {
-        "settings": dict(selected.candidate.settings),
+        "settings": dict(selected.setting.parameters),
         "C": selected.C,
         "train_errors": selected.train_errors,
         "valid_errors": selected.valid_errors,
         "test_errors": n_errors(features, selected.weights, parts.y_test),
         **part_sizes(parts),
-        **selected.candidate.certify(),
+        **selected.setting.certify(),
     }
 
 
-def part_sizes(parts: Parts) -> dict[str, int]:
+def part_sizes(parts: TrainValidTest) -> dict[str, int]:
     """Return how many samples each part has."""
     return {
         "n_train": len(parts.y_train),
@@ -145,7 +143,7 @@ def part_sizes(parts: Parts) -> dict[str, int]:
     }
 
 
-def svm_grid_row(parts: Parts, gamma: float, profile: Profile) -> dict[str, Any]:
+def svm_grid_row(parts: TrainValidTest, gamma: float, profile: Profile) -> dict[str, Any]:
     """Return the best C of an RBF SVM at a bandwidth, and its validation errors."""
     X, y = parts.X_train[: profile.svm_rows], parts.y_train[: profile.svm_rows]
     gram = np.exp(-gamma * euclidean_distances(X, squared=True))
@@ -163,7 +161,7 @@ def svm_grid_row(parts: Parts, gamma: float, profile: Profile) -> dict[str, Any]
     return {"settings": {"gamma": gamma}, **found, **part_sizes(parts), "n_train": len(y)}
 
 
-def svm_row(parts: Parts, gamma: float, C: float) -> dict[str, Any]:
+def svm_row(parts: TrainValidTest, gamma: float, C: float) -> dict[str, Any]:
     """Return the errors of the RBF SVM on the whole training part."""
     machine = SVC(gamma=gamma, C=C, cache_size=1000).fit(parts.X_train, parts.y_train)
 

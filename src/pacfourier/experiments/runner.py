@@ -11,7 +11,7 @@ import joblib
 from threadpoolctl import threadpool_limits
 
 from pacfourier.datasets import DATASETS, load
-from pacfourier.datasets.toy import TOYS
+from pacfourier.datasets.toy_samples import TOYS
 from pacfourier.errors import InputError
 from pacfourier.experiments.methods import METHODS, Method
 from pacfourier.experiments.plan import (
@@ -24,7 +24,7 @@ from pacfourier.experiments.plan import (
 )
 from pacfourier.experiments.protocol import (
     Bench,
-    Parts,
+    TrainValidTest,
     select,
     selected_row,
     split_parts,
@@ -32,7 +32,7 @@ from pacfourier.experiments.protocol import (
     svm_row,
 )
 from pacfourier.experiments.records import Records
-from pacfourier.experiments.toy import N_LANDMARKS, toy_maps, toy_row
+from pacfourier.experiments.toy_landmarks import N_LANDMARKS, toy_maps, toy_row
 
 Rows = dict[str, dict[str, Any]]
 
@@ -68,15 +68,15 @@ def run_cell(
 
 
 def _method_rows(cell: Cell, bench: Bench, method: Method) -> Rows:
-    candidates = method.candidates(bench, PROFILES[cell.profile], cell.width)
+    settings = method.settings(bench, PROFILES[cell.profile], cell.width)
     selections = method.selections(cell.method, cell.width)
-    best = select(candidates, bench.parts, selections)
+    best = select(settings, bench.parts, selections)
     return {name: selected_row(selected, bench.parts) for name, selected in best.items()}
 
 
 # A worker keeps what its next cell will most likely need again.
 @lru_cache(maxsize=1)
-def _parts(dataset: str, split: int, folder: str | None) -> Parts:
+def _parts(dataset: str, split: int, folder: str | None) -> TrainValidTest:
     return split_parts(load(dataset, folder), split)
 
 

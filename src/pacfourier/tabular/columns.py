@@ -12,8 +12,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from pacfourier.errors import InputError
-from pacfourier.tabular.tables import listed
+from pacfourier.errors import InputError, listed
 
 # Rarer categories of a column share one.
 MOST_CATEGORIES = 20

@@ -12,29 +12,28 @@ from sklearn.pipeline import Pipeline
 from pacfourier.core.alignment.summary import row_fingerprints
 from pacfourier.data.batches import column_names, fit_batches, parquet_batches
 from pacfourier.errors import InputError
+from pacfourier.tabular.class_labels import (
+    MOST_CLASSES,
+    check_classes,
+    check_drop,
+    check_target,
+    table_labels,
+)
 from pacfourier.tabular.columns import column_encoder, table_columns, unread_notes
 from pacfourier.tabular.model import (
     FEWEST_ROWS,
     N_FOLDS,
-    Parts,
+    TableSplit,
     check_binary,
     check_epsilon,
     check_learning_part,
     confusion,
     finished_model,
-    random_parts,
+    random_split,
     trained_classifier,
     untrained_features,
 )
-from pacfourier.tabular.tables import (
-    MOST_CLASSES,
-    check_classes,
-    check_drop,
-    check_names,
-    check_target,
-    parquet_errors,
-    table_labels,
-)
+from pacfourier.tabular.table_files import check_names, parquet_errors
 
 # Tables that take more in memory are not read at once.
 LARGE_BYTES = 2**30
@@ -83,7 +82,7 @@ def n_rows_to_read(path):
 
 def fit_file(
     path,
-    target,
+    target_column,
     *,
     drop=(),
     binary=False,
@@ -104,7 +103,7 @@ def fit_file(
     Parameters
     ----------
     path : pathlib.Path
-    target : str
+    target_column : str
         Name of the column that holds the classes.
     drop : sequence of str, default=()
         Names of columns to leave out.
@@ -123,12 +122,12 @@ def fit_file(
     """
     started = time.perf_counter()
     check_epsilon(epsilon)
-    file = PartedFile(path, target, seed, advance)
+    file = SplitFile(path, target_column, seed, advance)
     check_drop(drop, file.batches.columns)
     classes, examples = file.checked_classes()
     check_binary(binary, classes)
     preparation, learning = file.chosen_rows(examples)
-    columns = table_columns(preparation.drop(columns=target).sort_index(), drop)
+    columns = table_columns(preparation.drop(columns=target_column).sort_index(), drop)
     encoder = column_encoder(columns).fit(columns.values(preparation))
     fingerprints, unread = np.empty(file.n_rows, dtype=np.uint64), Counter()
 
@@ -138,32 +137,32 @@ def fit_file(
             fingerprints[rows] = row_fingerprints(encoded)
             unread.update(columns.unread(table))
             chosen = file.is_in("learning", rows)
-            yield encoded[chosen], table_labels(table, target)[chosen]
+            yield encoded[chosen], table_labels(table, target_column)[chosen]
 
     features = untrained_features(binary, n_frequencies, seed)
     fit_batches(features, learning_batches(), classes=classes)
     mapped = features.transform(encoder.transform(columns.values(learning)))
-    classifier = trained_classifier(mapped, table_labels(learning, target), seed)
+    classifier = trained_classifier(mapped, table_labels(learning, target_column), seed)
     pipeline = Pipeline([("columns", encoder), ("features", features), ("classifier", classifier)])
     return finished_model(
         columns,
         pipeline,
-        file.parts,
+        file.split,
         fingerprints,
-        target=target,
+        target_column=target_column,
         epsilon=epsilon,
         seed=seed,
         confusion=_held_out_confusion(file, columns, pipeline).tolist(),
-        notes=[*_limits(file.parts), *unread_notes(unread)],
+        notes=[*_limits(file.split), *unread_notes(unread)],
         seconds=time.perf_counter() - started,
     )
 
 
-def _limits(parts):
+def _limits(split):
     """Return which parts were too large to be used whole, in words."""
     uses = [
-        ("columns are prepared on", MOST_PREPARED, len(parts.preparation)),
-        ("the classifier learns from", MOST_CLASSIFIED, len(parts.learning)),
+        ("columns are prepared on", MOST_PREPARED, len(split.preparation)),
+        ("the classifier learns from", MOST_CLASSIFIED, len(split.learning)),
     ]
     return [f"{use} about {most:,} of {n:,} rows." for use, most, n in uses if n > most]
 
@@ -173,32 +172,32 @@ def _held_out_confusion(file, columns, pipeline):
     for rows, table in file.tables():
         held_out = table[file.is_in("held_out", rows)]
         if len(held_out):
-            labels = table_labels(held_out, file.target)
+            labels = table_labels(held_out, file.target_column)
             total += confusion(pipeline, columns.values(held_out), labels)
     return total
 
 
-class PartedFile:
+class SplitFile:
     """A Parquet file whose rows are cut into parts, read batch by batch."""
 
-    def __init__(self, path, target, seed, advance):
+    def __init__(self, path, target_column, seed, advance):
         with parquet_errors(path):
             names = column_names(parquet.read_schema(path))
         check_names(names)
-        check_target(target, names)
-        self.path, self.target, self.advance = path, target, advance
-        self.batches = parquet_batches(path, target, batch_size=BATCH_ROWS)
+        check_target(target_column, names)
+        self.path, self.target_column, self.advance = path, target_column, advance
+        self.batches = parquet_batches(path, target_column, batch_size=BATCH_ROWS)
         self.n_rows = self.batches.dataset.count_rows()
         if self.n_rows < FEWEST_ROWS:
             raise InputError(f"data must have {FEWEST_ROWS} rows or more, got {self.n_rows}.")
-        self.parts = random_parts(self.n_rows, seed)
+        self.split = random_split(self.n_rows, seed)
         self._part_of = np.empty(self.n_rows, dtype=np.int8)
-        for number, part in enumerate(self.parts):
+        for number, part in enumerate(self.split):
             self._part_of[part] = number
 
     def is_in(self, part, rows):
         """Return which of the rows, a slice, belong to a part."""
-        return self._part_of[rows] == Parts._fields.index(part)
+        return self._part_of[rows] == TableSplit._fields.index(part)
 
     def tables(self):
         """Yield all columns of the rows, batch by batch, with the positions of the rows."""
@@ -213,8 +212,8 @@ class PartedFile:
         With them, the positions of the first rows of each class in the learning part.
         """
         counts, examples = Counter(), pd.Series(dtype=str)
-        for rows, table in self._positioned([self.target]):
-            labels = table_labels(table, self.target)
+        for rows, table in self._positioned([self.target_column]):
+            labels = table_labels(table, self.target_column)
             counts.update(labels.tolist())
             found = pd.Series(labels, index=table.index)[self.is_in("learning", rows)]
             examples = _first_of_each(pd.concat([examples, found]))
@@ -222,8 +221,8 @@ class PartedFile:
             if len(counts) > MOST_CLASSES:
                 break
         classes = np.array(sorted(counts))
-        check_classes(classes, self.target)
-        check_learning_part(Counter(examples), classes, self.target)
+        check_classes(classes, self.target_column)
+        check_learning_part(Counter(examples), classes, self.target_column)
         return classes, examples.index.to_numpy()
 
     def chosen_rows(self, examples):
@@ -232,9 +231,9 @@ class PartedFile:
         The examples are among the latter: a class without a row would be lost, and its held-out
         rows with it.
         """
-        learning = self.parts.learning[:MOST_CLASSIFIED]
+        learning = self.split.learning[:MOST_CLASSIFIED]
         learning = np.append(learning, np.setdiff1d(examples, learning))
-        wanted = self.parts.preparation[:MOST_PREPARED], learning
+        wanted = self.split.preparation[:MOST_PREPARED], learning
         is_wanted = np.zeros(self.n_rows, dtype=bool)
         is_wanted[np.concatenate(wanted)] = True
         chosen = pd.concat([table[is_wanted[rows]] for rows, table in self.tables()])

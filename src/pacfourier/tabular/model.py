@@ -15,10 +15,10 @@ from sklearn.pipeline import Pipeline
 
 from pacfourier.bounds import holdout
 from pacfourier.core.alignment.summary import row_fingerprints
-from pacfourier.errors import InputError
+from pacfourier.errors import InputError, listed
 from pacfourier.estimators.pbrff import PBRFF
+from pacfourier.tabular.class_labels import check_classes, check_drop, table_labels
 from pacfourier.tabular.columns import Columns, column_encoder, table_columns
-from pacfourier.tabular.tables import check_classes, check_drop, listed, table_labels
 
 # What remains, three rows of five, is learned from.
 PREPARATION_SHARE, HELD_OUT_SHARE = 0.15, 0.25
@@ -69,13 +69,13 @@ class TabularModel:
         mapped = self.pipeline[:-1].transform(self.columns.values(table))
         classifier = self.pipeline[-1]
         probabilities = zip(classifier.classes_, classifier.predict_proba(mapped).T, strict=True)
-        return {f"predicted_{self.record['target']}": classifier.predict(mapped)} | {
+        return {f"predicted_{self.record['target_column']}": classifier.predict(mapped)} | {
             f"probability_{name}": values for name, values in probabilities
         }
 
     def notes(self, table):
         """Return what of a table is not read, in words."""
-        expected = {*self.columns.names, *self.columns.left_out, self.record["target"]}
+        expected = {*self.columns.names, *self.columns.left_out, self.record["target_column"]}
         extra = [name for name in table.columns if name not in expected]
         unknown = [f"columns that the model does not know are ignored: {listed(extra)}."]
         return [*self.columns.notes(table), *(unknown if extra else [])]
@@ -110,7 +110,7 @@ class TabularModel:
         -------
         error : ObservedError
         """
-        labels = table_labels(table, self.record["target"])
+        labels = table_labels(table, self.record["target_column"])
         encoded = self.pipeline["columns"].transform(self.columns.values(table))
         n_known = int(np.isin(row_fingerprints(encoded), self.fingerprints).sum())
         _check_fresh(n_known, len(labels), self.record["known_share"])
@@ -130,7 +130,7 @@ def _check_fresh(n_known, n_rows, known_share):
         )
 
 
-class Parts(NamedTuple):
+class TableSplit(NamedTuple):
     """Positions of the rows of each part of a table."""
 
     preparation: np.ndarray
@@ -138,7 +138,7 @@ class Parts(NamedTuple):
     held_out: np.ndarray
 
 
-def random_parts(n_rows, seed):
+def random_split(n_rows, seed):
     """Cut rows into three parts, blindly.
 
     Any part of independent rows is then a sample of independent rows. A stratified part is
@@ -146,10 +146,12 @@ def random_parts(n_rows, seed):
     """
     order = np.random.default_rng(seed).permutation(n_rows)
     n_preparation, n_held_out = round(PREPARATION_SHARE * n_rows), round(HELD_OUT_SHARE * n_rows)
-    return Parts(*np.split(order, [n_preparation, n_rows - n_held_out]))
+    return TableSplit(*np.split(order, [n_preparation, n_rows - n_held_out]))
 
 
-def fit_table(table, target, *, drop=(), binary=False, n_frequencies=100, epsilon=0.05, seed=0):
+def fit_table(
+    table, target_column, *, drop=(), binary=False, n_frequencies=100, epsilon=0.05, seed=0
+):
     """Train a certified classifier on a table.
 
     The rows are cut into three parts. The *preparation* fits the encoder of the columns and
@@ -159,7 +161,7 @@ def fit_table(table, target, *, drop=(), binary=False, n_frequencies=100, epsilo
     Parameters
     ----------
     table : DataFrame
-    target : str
+    target_column : str
         Name of the column that holds the classes.
     drop : sequence of str, default=()
         Names of columns to leave out.
@@ -175,55 +177,55 @@ def fit_table(table, target, *, drop=(), binary=False, n_frequencies=100, epsilo
     model : TabularModel
     """
     started = time.perf_counter()
-    labels = _checked_labels(table, target, epsilon)
+    labels = _checked_labels(table, target_column, epsilon)
     check_binary(binary, np.unique(labels))
-    parts = random_parts(len(table), seed)
-    check_learning_part(Counter(labels[parts.learning]), np.unique(labels), target)
-    inputs = table.drop(columns=target)
+    split = random_split(len(table), seed)
+    check_learning_part(Counter(labels[split.learning]), np.unique(labels), target_column)
+    inputs = table.drop(columns=target_column)
     check_drop(drop, inputs.columns)
-    columns = table_columns(inputs.iloc[np.sort(parts.preparation)], drop)
+    columns = table_columns(inputs.iloc[np.sort(split.preparation)], drop)
     X = columns.values(inputs)
-    encoder = column_encoder(columns).fit(X.iloc[parts.preparation])
+    encoder = column_encoder(columns).fit(X.iloc[split.preparation])
     encoded = encoder.transform(X)
-    learning, held_out = (encoded[part] for part in parts[1:])
+    learning, held_out = (encoded[part] for part in split[1:])
     features = untrained_features(binary, n_frequencies, seed)
-    features.fit(learning, labels[parts.learning])
-    classifier = trained_classifier(features.transform(learning), labels[parts.learning], seed)
+    features.fit(learning, labels[split.learning])
+    classifier = trained_classifier(features.transform(learning), labels[split.learning], seed)
     pipeline = Pipeline([("columns", encoder), ("features", features), ("classifier", classifier)])
     return finished_model(
         columns,
         pipeline,
-        parts,
+        split,
         row_fingerprints(encoded),
-        target=target,
+        target_column=target_column,
         epsilon=epsilon,
         seed=seed,
-        confusion=confusion(pipeline[1:], held_out, labels[parts.held_out]).tolist(),
+        confusion=confusion(pipeline[1:], held_out, labels[split.held_out]).tolist(),
         notes=columns.notes(inputs),
         seconds=time.perf_counter() - started,
     )
 
 
-def finished_model(columns, pipeline, parts, fingerprints, *, notes, **record):
+def finished_model(columns, pipeline, split, fingerprints, *, notes, **record):
     """Return the model of what was learned, with its record."""
     certificate = pipeline["features"].certificate(record["epsilon"])
     record |= {
         "classes": pipeline.classes_.tolist(),
-        "rows": [len(part) for part in parts],
+        "rows": [len(part) for part in split],
         "certificate": certificate.to_dict(),
-        "known_share": known_share(fingerprints, parts),
+        "known_share": known_share(fingerprints, split),
         "notes": [*_omissions(columns), *notes, *_refusals(certificate)],
         "versions": {name: version(name) for name in ("pacfourier", "scikit-learn", "numpy")},
     }
     return TabularModel(columns, pipeline, record, fingerprints)
 
 
-def _checked_labels(table, target, epsilon):
+def _checked_labels(table, target_column, epsilon):
     check_epsilon(epsilon)
-    labels = table_labels(table, target)
+    labels = table_labels(table, target_column)
     if len(table) < FEWEST_ROWS:
         raise InputError(f"data must have {FEWEST_ROWS} rows or more, got {len(table)}.")
-    check_classes(labels, target)
+    check_classes(labels, target_column)
     return labels
 
 
@@ -233,13 +235,14 @@ def check_epsilon(epsilon):
         raise InputError(f"epsilon must lie between 0 and 1, got {epsilon!r}.")
 
 
-def check_learning_part(counts, classes, target):
+def check_learning_part(counts, classes, target_column):
     """Refuse classes with fewer rows to learn from than there are folds."""
     rare = [name for name in classes if counts[name] < N_FOLDS]
     if rare:
         raise InputError(
-            f"target {target!r} must have {N_FOLDS} rows or more of each class in the learning "
-            f"part, three fifths of all, got fewer of {listed(rare)}: join or leave out rare ones."
+            f"target {target_column!r} must have {N_FOLDS} rows or more of each class in the "
+            f"learning part (three fifths of all rows), got fewer of {listed(rare)}: merge rare "
+            "classes or leave them out."
         )
 
 
@@ -276,11 +279,11 @@ def confusion(classifier, X, labels):
     return confusion_matrix(labels, classifier.predict(X), labels=classifier.classes_)
 
 
-def known_share(fingerprints, parts):
+def known_share(fingerprints, split):
     """Return the share of held-out rows that equal one of the others."""
-    others = np.concatenate([fingerprints[part] for part in (parts.preparation, parts.learning)])
+    others = np.concatenate([fingerprints[part] for part in (split.preparation, split.learning)])
     # In place, where np.isin holds fifty bytes a row.
     others.sort()
-    held_out = np.sort(fingerprints[parts.held_out])
+    held_out = np.sort(fingerprints[split.held_out])
     first, end = (np.searchsorted(others, held_out, side) for side in ("left", "right"))
     return float((first < end).mean())

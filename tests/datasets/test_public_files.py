@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from pacfourier.datasets.files import contents
+from pacfourier.datasets.public_files import contents
 from pacfourier.datasets.sources import PublicFile, Source
 
 CONTENT = b"0,1,1,0\n" * 1000

@@ -1,4 +1,4 @@
-"""Tables from files, and the labels in them; what cannot be used is refused in one line."""
+"""Tables from files; what cannot be used is refused in one line."""
 
 import csv
 import gzip
@@ -6,18 +6,10 @@ import zlib
 from collections import Counter
 from contextlib import contextmanager
 
-import numpy as np
 import pandas as pd
 from pyarrow import ArrowException
 
-from pacfourier.errors import InputError
-
-# More distinct numbers than this are amounts, not classes.
-MOST_NUMERIC_CLASSES = 30
-# More distinct texts than this are names, not classes.
-MOST_CLASSES = 1000
-# How many names an error message lists.
-MOST_NAMES = 10
+from pacfourier.errors import InputError, listed
 
 
 def read_table(path):
@@ -111,68 +103,3 @@ def check_names(names):
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise InputError(f"data must have distinct column names, got {listed(repeated)} twice.")
-
-
-def table_labels(table, target):
-    """Return the classes of the rows, as text.
-
-    Parameters
-    ----------
-    table : DataFrame
-    target : str
-        Name of the column that holds the classes.
-
-    Returns
-    -------
-    labels : array of str, of shape (n_rows,)
-    """
-    check_target(target, table.columns)
-    column = table[target]
-    n_missing = int(column.isna().sum())
-    if n_missing:
-        raise InputError(
-            f"target {target!r} must have a value in every row, got {n_missing} without: "
-            "leave those rows out."
-        )
-    # pandas writes a column of midnights without the time: a day would have two names.
-    if column.dtype.kind in "mM":
-        column = column.astype(object)
-    return np.asarray(column.astype(str).str.removesuffix(" 00:00:00"), dtype=str)
-
-
-def check_target(target, names):
-    """Refuse a target that is not among the columns."""
-    if target not in names:
-        raise InputError(f"target must be one of {listed(names)}, got {target!r}.")
-
-
-def check_drop(drop, names):
-    """Refuse columns to leave out that are not among those to learn from."""
-    if isinstance(drop, str):
-        raise InputError(f"drop must be a list of names, got {drop!r}.")
-    unknown = [name for name in drop if name not in names]
-    if unknown:
-        raise InputError(f"drop must be among {listed(names)}, got {listed(unknown)}.")
-
-
-def check_classes(labels, target):
-    """Refuse labels that are all the same, amounts, or names of rows."""
-    classes = np.unique(labels)
-    if len(classes) < 2:
-        raise InputError(f"target {target!r} must have two classes or more, got {listed(classes)}.")
-    numbers = pd.to_numeric(pd.Series(classes), errors="coerce")
-    if len(classes) > MOST_NUMERIC_CLASSES and numbers.notna().all():
-        raise InputError(
-            f"target {target!r} must hold classes, got more than {MOST_NUMERIC_CLASSES} different "
-            "numbers, which looks like regression: cut them into ranges, or name the classes by "
-            "words."
-        )
-    if len(classes) > MOST_CLASSES:
-        raise InputError(f"target {target!r} must have {MOST_CLASSES} classes or fewer, got more.")
-
-
-def listed(names):
-    """Write names for a message, the first few of many."""
-    shown = ", ".join(repr(str(name)) for name in list(names)[:MOST_NAMES])
-    n_more = len(names) - MOST_NAMES
-    return f"{shown} and {n_more} more" if n_more > 0 else shown

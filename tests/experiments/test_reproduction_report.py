@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from pacfourier.cli import app
 from pacfourier.experiments.records import Records
-from pacfourier.experiments.report import write_report
+from pacfourier.reports.reproduction_report import write_report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 FIGURES = (
@@ -120,7 +120,7 @@ def test_the_command_resumes_and_reports(reproduction, tmp_path):
 )
 def test_bad_arguments_give_one_line_and_exit_2(arguments, message, tmp_path, monkeypatch):
     monkeypatch.setenv("PACFOURIER_DATA", "")
-    monkeypatch.setattr("pacfourier.datasets.files._downloads", _refused)
+    monkeypatch.setattr("pacfourier.datasets.public_files._downloads", _refused)
     places = {name: tmp_path / name for name in ("empty", "file", "broken")}
     places["empty"].mkdir()
     places["file"].write_text("x")

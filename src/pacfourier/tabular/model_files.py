@@ -6,9 +6,8 @@ import zipfile
 
 import skops.io
 
-from pacfourier.errors import InputError
+from pacfourier.errors import InputError, listed
 from pacfourier.tabular.model import TabularModel
-from pacfourier.tabular.tables import listed
 
 # What a model is made of besides what skops trusts of scikit-learn and numpy. A dtype, of which
 # an imputer remembers one, is a name of numbers: nothing runs when it is made.

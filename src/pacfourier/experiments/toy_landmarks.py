@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.svm import LinearSVC
 
 from pacfourier import PBLandmarks, RBFLandmarks
-from pacfourier.datasets.toy import TOYS
+from pacfourier.datasets.toy_samples import TOYS
 from pacfourier.experiments.plan import seed_of
 
 N_LANDMARKS, N_FREQUENCIES, GAMMA, C = 5, 20, 2.0, 100.0

@@ -58,7 +58,7 @@ def estimate(values: dict[int, float]) -> Estimate:
     return Estimate(mean, max(mean - reach, 0.0), mean + reach, values.get(0), n_splits)
 
 
-class Summary:
+class ResultsSummary:
     """Everything that tables and figures show, from the rows of one profile.
 
     Parameters
@@ -140,7 +140,7 @@ class Comparison(NamedTuple):
         return self.ours.verdict(self.published)
 
 
-def table1(summary: Summary) -> list[Comparison]:
+def table1(summary: ResultsSummary) -> list[Comparison]:
     """Return the cells of Table 1 that were run."""
     cells = []
     for (dataset, method), published in published_table().items():
@@ -151,7 +151,7 @@ def table1(summary: Summary) -> list[Comparison]:
     return cells
 
 
-def figure_points(summary: Summary, experiment: str) -> list[Comparison]:
+def figure_points(summary: ResultsSummary, experiment: str) -> list[Comparison]:
     """Return the published points of an experiment's test curves that were run."""
     points = []
     for (figure, dataset, method, part), published in published_curves().items():

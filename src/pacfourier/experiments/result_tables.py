@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pacfourier.experiments.plan import Cell
-from pacfourier.experiments.summary import Comparison, Summary
+from pacfourier.experiments.results_summary import Comparison, ResultsSummary
 
 # Widths at which the curves of the greedy methods are compared point by point.
 COMPARED_WIDTHS = (10, 50, 100, 500)
@@ -80,7 +80,7 @@ def wide_table(cells: Sequence[Comparison]) -> Table:
     return Table(headers, rows)
 
 
-def width_table(summary: Summary, experiment: str, dataset: str) -> Table:
+def width_table(summary: ResultsSummary, experiment: str, dataset: str) -> Table:
     """Return mean test errors in %: a row a method, a column a width."""
     curves = {m: summary.curve(experiment, dataset, m) for m in summary.methods(experiment)}
     widths = sorted({width for curve in curves.values() for width in curve})
@@ -92,7 +92,7 @@ def width_table(summary: Summary, experiment: str, dataset: str) -> Table:
     return Table((dataset, *(f"{width:g}" for width in widths)), rows)
 
 
-def toy_table(summary: Summary) -> Table:
+def toy_table(summary: ResultsSummary) -> Table:
     """Return the test errors of the toy experiment in %, before and after learning."""
     methods = summary.methods("toy")
     rows = []
@@ -102,7 +102,7 @@ def toy_table(summary: Summary) -> Table:
     return Table(("data set", *methods), rows)
 
 
-def certificate_table(summary: Summary, dataset: str) -> Table:
+def certificate_table(summary: ResultsSummary, dataset: str) -> Table:
     """Return certificates beside what they bound and beside the error, by method and width."""
     headers = ("method", "width", "certificate", "loss, train", "loss, test", "test error %")
     rows = []

@@ -9,8 +9,7 @@ from matplotlib.figure import Figure
 from pacfourier.experiments import figures
 from pacfourier.experiments.protocol import EPSILON, FIRST_SPLIT_SEED
 from pacfourier.experiments.records import Records
-from pacfourier.experiments.summary import Comparison, Summary, figure_points, table1
-from pacfourier.experiments.tables import (
+from pacfourier.experiments.result_tables import (
     COMPARED_WIDTHS,
     Table,
     certificate_table,
@@ -20,7 +19,8 @@ from pacfourier.experiments.tables import (
     wide_table,
     width_table,
 )
-from pacfourier.experiments.toy import N_LANDMARKS
+from pacfourier.experiments.results_summary import Comparison, ResultsSummary, figure_points, table1
+from pacfourier.experiments.toy_landmarks import N_LANDMARKS
 from pacfourier.reports import page
 
 ONE_SPLIT = (
@@ -45,7 +45,7 @@ def write_report(records: Records, profile: str, folder: Path) -> Path:
     profile : str
     folder : Path
     """
-    summary = Summary(records.results(), profile)
+    summary = ResultsSummary(records.results(), profile)
     images = {}
     for name, figure in _figures(summary).items():
         images[name] = _rendered(figure, "png")
@@ -60,7 +60,7 @@ def write_report(records: Records, profile: str, folder: Path) -> Path:
     return path
 
 
-def _figures(summary: Summary) -> dict[str, Figure]:
+def _figures(summary: ResultsSummary) -> dict[str, Figure]:
     """Return the figures of what was run, numbered as in the paper as far as it has them."""
     drawn = {}
     if summary.toys:
@@ -78,13 +78,13 @@ def _figures(summary: Summary) -> dict[str, Figure]:
     return dict(sorted(drawn.items()))
 
 
-def _toy_figure(summary: Summary, dataset: str) -> Figure:
+def _toy_figure(summary: ResultsSummary, dataset: str) -> Figure:
     methods = summary.methods("toy")
     errors = {method: summary.curve("toy", dataset, method)[N_LANDMARKS] for method in methods}
     return figures.toy_figure(dataset, errors)
 
 
-def _tables(summary: Summary) -> dict[str, Table]:
+def _tables(summary: ResultsSummary) -> dict[str, Table]:
     tables = {}
     if summary.methods("landmarks"):
         tables["table1"] = wide_table(table1(summary))
@@ -94,7 +94,7 @@ def _tables(summary: Summary) -> dict[str, Table]:
     return tables
 
 
-def _compared_points(summary: Summary) -> list[Comparison]:
+def _compared_points(summary: ResultsSummary) -> list[Comparison]:
     points = figure_points(summary, "greedy")
     return [point for point in points if point.width in COMPARED_WIDTHS]
 
@@ -109,7 +109,7 @@ def _rendered(figure: Figure, kind: str) -> bytes:
     return image.getvalue()
 
 
-def _page(records: Records, summary: Summary, images: dict[str, bytes]) -> str:
+def _page(records: Records, summary: ResultsSummary, images: dict[str, bytes]) -> str:
     introduction = MANY_SPLITS if summary.n_splits > 1 else ONE_SPLIT
     sections = [introduction.format(n_splits=summary.n_splits)]
     if summary.methods("landmarks"):
@@ -125,7 +125,7 @@ def _page(records: Records, summary: Summary, images: dict[str, bytes]) -> str:
     return page.page(f"The paper's experiments, profile {summary.profile}", *sections)
 
 
-def _landmarks_section(summary: Summary, images: dict[str, bytes]) -> str:
+def _landmarks_section(summary: ResultsSummary, images: dict[str, bytes]) -> str:
     cells = table1(summary)
     return page.section(
         "Landmarks: Table 1 and Figure 2",
@@ -139,7 +139,7 @@ def _landmarks_section(summary: Summary, images: dict[str, bytes]) -> str:
     )  # fmt: skip
 
 
-def _greedy_section(summary: Summary, images: dict[str, bytes]) -> str:
+def _greedy_section(summary: ResultsSummary, images: dict[str, bytes]) -> str:
     points = _compared_points(summary)
     return page.section(
         "Greedy kernel learning: Figure 3",
@@ -152,7 +152,7 @@ def _greedy_section(summary: Summary, images: dict[str, bytes]) -> str:
     )
 
 
-def _methods_section(summary: Summary, images: dict[str, bytes]) -> str:
+def _methods_section(summary: ResultsSummary, images: dict[str, bytes]) -> str:
     return page.section(
         "Beside the paper's methods",
         "Orthogonal frequencies, distinct draws, and Nystroem with as many columns as the Fourier "
@@ -163,7 +163,7 @@ def _methods_section(summary: Summary, images: dict[str, bytes]) -> str:
     )
 
 
-def _small_d_section(summary: Summary, images: dict[str, bytes]) -> str:
+def _small_d_section(summary: ResultsSummary, images: dict[str, bytes]) -> str:
     return page.section(
         "Few frequencies",
         "Mean test error in % by number of frequencies; Nystroem has as many columns.",
@@ -172,14 +172,14 @@ def _small_d_section(summary: Summary, images: dict[str, bytes]) -> str:
     )
 
 
-def _width_tables(summary: Summary, experiment: str) -> list[str]:
+def _width_tables(summary: ResultsSummary, experiment: str) -> list[str]:
     return [
         page.details(dataset, _html(width_table(summary, experiment, dataset)))
         for dataset in summary.datasets(experiment)
     ]
 
 
-def _certificates_section(summary: Summary, images: dict[str, bytes]) -> str:
+def _certificates_section(summary: ResultsSummary, images: dict[str, bytes]) -> str:
     parts = [
         page.details(dataset, _html(certificate_table(summary, dataset)))
         for dataset in summary.datasets("greedy")
@@ -194,7 +194,7 @@ def _certificates_section(summary: Summary, images: dict[str, bytes]) -> str:
     )
 
 
-def _toy_section(summary: Summary, images: dict[str, bytes]) -> str:
+def _toy_section(summary: ResultsSummary, images: dict[str, bytes]) -> str:
     names = [name for name in images if "toy" in name]
     pictures = [
         _picture(images, name, "Above: the kernel around five landmarks. Below: what is learned.")
@@ -203,13 +203,13 @@ def _toy_section(summary: Summary, images: dict[str, bytes]) -> str:
     return page.section("Toy: Figures 1 and 4", _html(toy_table(summary)), *pictures)
 
 
-def _time_section(records: Records, summary: Summary) -> str:
+def _time_section(records: Records, summary: ResultsSummary) -> str:
     table = time_table(records.finished(), summary.profile)
     return page.section("Run time", "Seconds on one core, all splits, widths and settings.",
                         _html(table, numeric=range(2, len(table.headers))))  # fmt: skip
 
 
-def _run_section(records: Records, summary: Summary) -> str:
+def _run_section(records: Records, summary: ResultsSummary) -> str:
     rows = []
     for run in records.runs():
         names = ", ".join(f"{name} {number}" for name, number in run["versions"].items())
