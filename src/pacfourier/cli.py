@@ -129,7 +129,8 @@ def reproduce(
         experiments.check_data(plan, folder)
         records = experiments.open_records(out)
     with records:
-        expected = {cell: experiments.expected_seconds(cell) for cell in plan.cells()}
+        wanted = experiments.all_cells(plan)
+        expected = {cell: experiments.expected_seconds(cell) for cell in wanted}
         cells = experiments.run_plan(plan, records, folder, jobs, scheduler)
         watch(cells, expected, done=records.finished())
         typer.echo(f"Report: {write_report(records, profile, out)}")

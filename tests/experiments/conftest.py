@@ -1,7 +1,8 @@
 import pytest
 
+from pacfourier.experiments.cells import Plan
 from pacfourier.experiments.records import open_records
-from pacfourier.experiments.runner import Plan, run_plan
+from pacfourier.experiments.runner import run_plan
 from pacfourier.reports.reproduction_report import write_report
 
 

@@ -12,6 +12,7 @@ from pacfourier import OKRFF, PBRFF, PBLandmarks, RBFLandmarks
 from pacfourier.datasets import Dataset, load
 from pacfourier.estimators.base import FourierMap
 from pacfourier.experiments import methods, runner
+from pacfourier.experiments.cells import Plan
 from pacfourier.experiments.methods import METHODS, fitted_posterior
 from pacfourier.experiments.plan import CS, GAMMAS, N_CANDIDATES, PROFILES, RHOS, Cell, Profile
 from pacfourier.experiments.protocol import (
@@ -25,7 +26,7 @@ from pacfourier.experiments.protocol import (
     svm_grid_row,
 )
 from pacfourier.experiments.records import Records
-from pacfourier.experiments.runner import Plan, chosen_bandwidths, run_plan
+from pacfourier.experiments.runner import chosen_bandwidths, run_plan
 
 # Training, validation and test rows: the supplement's table.
 PAPER_SIZES = {

@@ -114,7 +114,7 @@ def test_the_command_resumes_and_reports(reproduction, tmp_path):
         (["--experiment", "kernel"], "experiment must be among all, toy, landmarks, greedy"),
         (["--datasets", "iris"], "datasets must be among"),
         (["--datasets", "ads", "--data", "{empty}"], "ad.data"),
-        (["--out", "{file}"], "out must be a folder for results that can be written"),
+        (["--out", "{file}"], "out must be a folder that can be written to"),
         (["--out", "{broken}"], "file is not a database"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The paper's protocol: parts of the data, selection on validation, one look at the test part."""
+"""The paper's protocol: split the rows, select on the validation part, then test once."""
 
 import warnings
 from collections.abc import Callable, Iterable
@@ -17,14 +17,14 @@ from pacfourier.datasets import Dataset
 from pacfourier.experiments.linear_svm import squared_hinge_path
 from pacfourier.experiments.plan import CS, Profile, seed_of
 
-# The authors' code seeds its split with 42: with it split 0 has the rows of the paper.
+# The seed of the authors' code: with it, split 0 has the rows of the paper.
 FIRST_SPLIT_SEED = 42
-# A bandwidth is one of ten, each certified at a tenth of this: the best may be named afterwards.
+# Ten bandwidths are tried. Each is certified at a tenth of this, so the best may be picked later.
 EPSILON = 0.05
 
 
 class TrainValidTest(NamedTuple):
-    """Training, validation and test part of a data set."""
+    """The training, validation and test part of a data set."""
 
     X_train: Any
     X_valid: Any
@@ -35,7 +35,11 @@ class TrainValidTest(NamedTuple):
 
 
 def split_parts(data: Dataset, split: int) -> TrainValidTest:
-    """Return the test part, a quarter or the data's own, and a fifth of the rest to validate."""
+    """Split a data set as the paper does.
+
+    The test part is the one that comes with the data, or else a quarter of the rows. A fifth of
+    the other rows is the validation part.
+    """
     state = np.random.RandomState(FIRST_SPLIT_SEED + split)
     if data.n_train is None:
         X, X_test, y, y_test = train_test_split(data.X, data.y, test_size=0.25, random_state=state)
@@ -47,18 +51,18 @@ def split_parts(data: Dataset, split: int) -> TrainValidTest:
 
 
 class Bench:
-    """One split of a data set with its bandwidth, and the fits that its methods share."""
+    """One split of a data set with its bandwidth, and the fitted models that methods share."""
 
     def __init__(self, dataset: str, split: int, parts: TrainValidTest, gamma: float) -> None:
         self.dataset, self.split, self.parts, self.gamma = dataset, split, parts, gamma
         self._fitted: dict[str, Any] = {}
 
     def seed(self, *key: object) -> int:
-        """Return the seed of a piece of work on this split."""
+        """Return the seed of a task on this split."""
         return seed_of(self.dataset, self.split, *key)
 
     def fitted(self, estimator: Any) -> Any:
-        """Return the estimator fitted on the training part, once for its parameters."""
+        """Fit an estimator on the training part, once for each set of parameters."""
         key = repr(estimator)
         if key not in self._fitted:
             self._fitted[key] = clone(estimator).fit(self.parts.X_train, self.parts.y_train)
@@ -66,13 +70,13 @@ class Bench:
 
     @cached_property
     def training_and_validation(self) -> Any:
-        """The rows that selection looks at, training part first."""
+        """The training rows followed by the validation rows."""
         parts = [self.parts.X_train, self.parts.X_valid]
         return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.vstack(parts)
 
 
 class Setting(NamedTuple):
-    """A setting of a method: what its features are, and how to map the test part if it wins."""
+    """A setting that is tried: its features, and how to map the test part if it is selected."""
 
     parameters: dict[str, float]
     train: np.ndarray
@@ -82,7 +86,7 @@ class Setting(NamedTuple):
 
 
 class Selected(NamedTuple):
-    """The setting and the C of fewest validation errors."""
+    """The setting and the C with the fewest validation errors."""
 
     setting: Setting
     C: float
@@ -96,9 +100,16 @@ def select(
     parts: TrainValidTest,
     selections: dict[str, Callable[[dict[str, float]], bool]],
 ) -> dict[str, Selected]:
-    """Return, for each selection, the best of its settings on validation; the first of equals.
+    """Return the setting with the fewest validation errors, for each selection.
 
-    The features of a setting are computed once and serve every C.
+    Ties go to the first setting. The features of a setting are computed once, for all C.
+
+    Parameters
+    ----------
+    settings : iterable of Setting
+    parts : TrainValidTest
+    selections : dict from str to callable
+        By name: a function that says whether the parameters of a setting may compete.
     """
     best: dict[str, Selected] = {}
     for setting in settings:
@@ -115,13 +126,13 @@ def select(
 
 
 def n_errors(features: np.ndarray, weights: np.ndarray, y: np.ndarray) -> int:
-    """Return how many samples a linear model, intercept last, puts into the wrong class."""
+    """Return the number of errors of a linear model; the last weight is the intercept."""
     scores = features @ weights[:-1] + weights[-1]
     return int(np.count_nonzero(np.where(scores > 0, 1, -1) != y))
 
 
 def selected_row(selected: Selected, parts: TrainValidTest) -> dict[str, Any]:
-    """Return the results of a selected setting; here the test part is looked at, once."""
+    """Return the results of a selected setting. Only here is the test part used."""
     features = selected.setting.map_test()
     return {
         "settings": dict(selected.setting.parameters),
@@ -135,7 +146,7 @@ def selected_row(selected: Selected, parts: TrainValidTest) -> dict[str, Any]:
 
 
 def part_sizes(parts: TrainValidTest) -> dict[str, int]:
-    """Return how many samples each part has."""
+    """Return the number of rows of each part."""
     return {
         "n_train": len(parts.y_train),
         "n_valid": len(parts.y_valid),
@@ -144,7 +155,7 @@ def part_sizes(parts: TrainValidTest) -> dict[str, int]:
 
 
 def svm_grid_row(parts: TrainValidTest, gamma: float, profile: Profile) -> dict[str, Any]:
-    """Return the best C of an RBF SVM at a bandwidth, and its validation errors."""
+    """Return the best C of an RBF SVM at one bandwidth, and its validation errors."""
     X, y = parts.X_train[: profile.svm_rows], parts.y_train[: profile.svm_rows]
     gram = np.exp(-gamma * euclidean_distances(X, squared=True))
     valid_gram = np.exp(-gamma * euclidean_distances(parts.X_valid, X, squared=True))
@@ -152,7 +163,7 @@ def svm_grid_row(parts: TrainValidTest, gamma: float, profile: Profile) -> dict[
     for C in CS:
         machine = SVC(kernel="precomputed", C=C, max_iter=profile.svm_iterations, cache_size=1000)
         with warnings.catch_warnings():
-            # A machine that meets its limit of steps is judged as it stands.
+            # A machine that reaches its limit of steps is used as it is.
             warnings.simplefilter("ignore", ConvergenceWarning)
             machine.fit(gram, y)
         errors.append(int(np.count_nonzero(machine.predict(valid_gram) != parts.y_valid)))
@@ -162,10 +173,10 @@ def svm_grid_row(parts: TrainValidTest, gamma: float, profile: Profile) -> dict[
 
 
 def svm_row(parts: TrainValidTest, gamma: float, C: float) -> dict[str, Any]:
-    """Return the errors of the RBF SVM on the whole training part."""
+    """Return the errors of the RBF SVM that is fitted on the whole training part."""
     machine = SVC(gamma=gamma, C=C, cache_size=1000).fit(parts.X_train, parts.y_train)
 
-    def errors(X, y):
+    def errors(X: Any, y: np.ndarray) -> int:
         return int(np.count_nonzero(machine.predict(X) != y))
 
     return {
