@@ -110,5 +110,5 @@ def test_the_toy_figure_speaks_in_words(errors, samples):
     titles = [row.get_suptitle() for row in figure.subfigs]
     assert titles == [
         f"RBF kernel, random landmarks: test error 6.0 % ({samples})",
-        f"Learned similarities, the same landmarks: test error 6.0 % ({samples})",
+        f"Learned similarities, same landmarks: test error 6.0 % ({samples})",
     ]

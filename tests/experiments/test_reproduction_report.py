@@ -64,8 +64,8 @@ def test_the_page_has_what_a_reader_asks_for(html):
         "Run time",
         "Versions and seeds",
         "scikit-learn",
-        "seeded 42 to 43",
-        "published numbers are inside",
+        "seeds 42 to 43",
+        "published errors lie inside",
     ):
         assert text in html
     assert html.count("data:image/png;base64") == len(FIGURES)

@@ -5,6 +5,7 @@ There are also three pairs of scikit-learn's small digits, which need no files.
 
 import io
 import os
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -145,14 +146,14 @@ def _bytes_after(header: int, content: bytes) -> np.ndarray:
     return np.frombuffer(content, dtype=np.uint8, offset=header)
 
 
-EMBEDDED = {
+EMBEDDED: dict[str, Callable[[], Dataset]] = {
     "breast": _breast,
     "digits17": partial(_digits_pair, lower=1, higher=7),
     "digits49": partial(_digits_pair, lower=4, higher=9),
     "digits56": partial(_digits_pair, lower=5, higher=6),
 }
 
-FROM_FILES = {
+FROM_FILES: dict[str, Callable[[dict[str, bytes]], Dataset]] = {
     "ads": _ads,
     "adult": _adult,
     "farm": _farm,

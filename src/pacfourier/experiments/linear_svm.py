@@ -115,7 +115,7 @@ class _ActiveGram:
         left = np.flatnonzero(self._active & ~active)
         if len(entered) + len(left) > np.count_nonzero(active):
             self._gram[:] = 0
-            entered, left = np.flatnonzero(active), []
+            entered, left = np.flatnonzero(active), left[:0]
         for rows, sign in ((entered, 1), (left, -1)):
             if len(rows):
                 dsyrk(sign, self._rows[rows].T, 1, self._gram, lower=True, overwrite_c=True)

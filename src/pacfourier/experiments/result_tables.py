@@ -16,7 +16,7 @@ class Table(NamedTuple):
     """A table of plain text."""
 
     headers: tuple[str, ...]
-    rows: list[tuple[str, ...]]
+    rows: Sequence[tuple[str, ...]]
 
     def csv(self) -> str:
         """Return comma-separated values."""

@@ -26,6 +26,7 @@ from pacfourier.experiments.protocol import (
 )
 from pacfourier.experiments.records import Records
 from pacfourier.experiments.toy_landmarks import toy_row
+from pacfourier.extras import explain_missing_extra
 
 Rows = dict[str, dict[str, Any]]
 
@@ -124,7 +125,8 @@ def _workers(n_jobs: int | None, scheduler: str | None) -> Iterator[joblib.Paral
     if scheduler is None:
         yield joblib.Parallel(n_jobs=n_jobs or os.cpu_count(), **options)
         return
-    from distributed import Client
+    with explain_missing_extra():
+        from distributed import Client
 
     with Client(scheduler, set_as_default=False) as client:
         with joblib.parallel_config(backend="dask", client=client):

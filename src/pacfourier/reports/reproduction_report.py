@@ -1,10 +1,7 @@
-"""What a reproduction leaves behind: tables, figures and one self-contained page."""
+"""The report of a reproduction: tables, figures and one self-contained HTML page."""
 
 import io
 from pathlib import Path
-
-import matplotlib as mpl
-from matplotlib.figure import Figure
 
 from pacfourier.experiments import figures
 from pacfourier.experiments.protocol import EPSILON, FIRST_SPLIT_SEED
@@ -21,19 +18,32 @@ from pacfourier.experiments.result_tables import (
 )
 from pacfourier.experiments.results_summary import Comparison, ResultsSummary, figure_points, table1
 from pacfourier.experiments.toy_landmarks import N_LANDMARKS
+from pacfourier.extras import explain_missing_extra
 from pacfourier.reports import page
 
+with explain_missing_extra():
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
 ONE_SPLIT = (
-    "Errors are test errors in %, on the paper's own split of every data set. One split gives no "
-    "interval: run more with --seeds."
+    "Errors are test errors in %, on the same split of every data set as in the paper. One split "
+    "is not enough for an interval: use --seeds to run more splits."
 )
 MANY_SPLITS = (
-    "Errors are test errors in %. The paper has one run on one split; ours have up to {n_splits} "
-    "splits, divided as in the paper (split 0 has the paper's own rows). A bracket is the 95 % "
-    "interval in which one more split would fall (Student); a published number is inside or "
-    "outside of it. Of honest numbers one in twenty falls outside."
+    "Errors are test errors in %. The paper reports one run on one split. Our results are means "
+    "over up to {n_splits} splits, and split 0 has the rows of the paper. The numbers in brackets "
+    "are a 95 % prediction interval (Student's t) for the error on one new split. The report says "
+    "whether each published error lies inside it; about one in twenty lies outside by chance."
 )
-SAME_SPLITS = "A curve is the mean over the splits that all its points have."
+LANDMARKS_CAPTION = (
+    "Test error. Solid: ours. Dashed: published. -C: the landmarks are k-means centroids. -R: the "
+    "landmarks are random training samples."
+)
+TOY_CAPTION = (
+    "Top: RBF kernel values around five landmarks (stars). Bottom: the learned similarities. "
+    "Right: the regions of a linear SVM on all five."
+)
+SAME_SPLITS = "Each curve is a mean over the splits that were run at all its points."
 
 
 def write_report(records: Records, profile: str, folder: Path) -> Path:
@@ -61,7 +71,7 @@ def write_report(records: Records, profile: str, folder: Path) -> Path:
 
 
 def _figures(summary: ResultsSummary) -> dict[str, Figure]:
-    """Return the figures of what was run, numbered as in the paper as far as it has them."""
+    """Return the figures of what was run; figures of the paper have the paper's numbers."""
     drawn = {}
     if summary.toys:
         drawn["figure1_toy_two_moons"] = _toy_figure(summary, "two moons")
@@ -101,7 +111,7 @@ def _compared_points(summary: ResultsSummary) -> list[Comparison]:
 
 def _rendered(figure: Figure, kind: str) -> bytes:
     image = io.BytesIO()
-    # The same numbers give the same bytes.
+    # A fixed salt: the same numbers give the same bytes.
     with mpl.rc_context({"svg.hashsalt": "pacfourier"}):
         figure.savefig(
             image, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {}
@@ -129,14 +139,14 @@ def _landmarks_section(summary: ResultsSummary, images: dict[str, bytes]) -> str
     cells = table1(summary)
     return page.section(
         "Landmarks: Table 1 and Figure 2",
-        "Landmarks by clustering, 10 % of the training set: published errors, each beside our "
-        "mean. A star marks a published error that lies outside of our interval.",
+        "The landmarks are k-means centroids; their number is 10 % of the training set. Each "
+        "published error is followed by our mean. A star marks a published error outside our "
+        "interval.",
         _html(wide_table(cells)),
         _verdicts(cells),
-        page.details("With intervals", _html(comparison_table(cells), numeric=range(2, 6))),
-        _picture(images, "figure2_landmarks", "-C: centroids of k-means, -R: random samples. "
-                 f"{SAME_SPLITS}"),
-    )  # fmt: skip
+        page.details("Show intervals", _html(comparison_table(cells), numeric=range(2, 6))),
+        _picture(images, "figure2_landmarks", f"{LANDMARKS_CAPTION} {SAME_SPLITS}"),
+    )
 
 
 def _greedy_section(summary: ResultsSummary, images: dict[str, bytes]) -> str:
@@ -147,17 +157,20 @@ def _greedy_section(summary: ResultsSummary, images: dict[str, bytes]) -> str:
             images, "figure3_greedy", f"Test error. Solid: ours. Dashed: published. {SAME_SPLITS}"
         ),
         _verdicts(points),
-        page.details("Point by point", _html(comparison_table(points), numeric=range(2, 6))),
+        page.details(
+            "Compare point by point", _html(comparison_table(points), numeric=range(2, 6))
+        ),
         _picture(images, "figure3_greedy_train", "Training error."),
     )
 
 
 def _methods_section(summary: ResultsSummary, images: dict[str, bytes]) -> str:
     return page.section(
-        "Beside the paper's methods",
-        "Orthogonal frequencies, distinct draws, and Nystroem with as many columns as the Fourier "
-        "maps have (twice the number of frequencies). Mean test error in % by number of "
-        "frequencies.",
+        "Other methods",
+        "The methods of the paper, compared with orthogonal frequencies, with draws without "
+        "repetition (distinct) and with Nystroem maps. Nystroem maps have as many columns as the "
+        "Fourier maps: twice the number of frequencies. The tables show the mean test error in % "
+        "by number of frequencies.",
         _picture(images, "figure5_methods", f"Test error of all methods. {SAME_SPLITS}"),
         *_width_tables(summary, "greedy"),
     )
@@ -166,7 +179,8 @@ def _methods_section(summary: ResultsSummary, images: dict[str, bytes]) -> str:
 def _small_d_section(summary: ResultsSummary, images: dict[str, bytes]) -> str:
     return page.section(
         "Few frequencies",
-        "Mean test error in % by number of frequencies; Nystroem has as many columns.",
+        "Mean test error in % by number of frequencies. Nystroem maps have as many columns as the "
+        "Fourier maps: twice the number of frequencies.",
         _picture(images, "figure7_small_d", f"Test error. {SAME_SPLITS}"),
         *_width_tables(summary, "small-d"),
     )
@@ -185,11 +199,16 @@ def _certificates_section(summary: ResultsSummary, images: dict[str, bytes]) -> 
         for dataset in summary.datasets("greedy")
     ]
     return page.section(
-        "Certificates beside errors",
-        "A certificate bounds the alignment loss of the deployed map, on new data, with "
-        f"probability {1 - EPSILON:g} for all ten bandwidths of the grid together: the one that "
-        "the SVM chose is paid for. Random landmarks have one, centroids have none.",
-        _picture(images, "figure6_certificates", "Solid: certificate. Dotted: test loss."),
+        "Certificates and errors",
+        "A certificate bounds the alignment loss of the learned map on new data. It holds with "
+        f"probability {1 - EPSILON:g} for all ten bandwidths of the grid at once, so it also holds "
+        "for the bandwidth that the SVM selected. Maps with random landmarks have a certificate; "
+        "maps with k-means centroids do not.",
+        _picture(
+            images,
+            "figure6_certificates",
+            "Alignment loss. Solid: certificate. Dotted: loss on the test part.",
+        ),
         *parts,
     )
 
@@ -197,7 +216,11 @@ def _certificates_section(summary: ResultsSummary, images: dict[str, bytes]) -> 
 def _toy_section(summary: ResultsSummary, images: dict[str, bytes]) -> str:
     names = [name for name in images if "toy" in name]
     pictures = [
-        _picture(images, name, "Above: the kernel around five landmarks. Below: what is learned.")
+        _picture(
+            images,
+            name,
+            TOY_CAPTION,
+        )
         for name in names
     ]
     return page.section("Toy: Figures 1 and 4", _html(toy_table(summary)), *pictures)
@@ -205,8 +228,11 @@ def _toy_section(summary: ResultsSummary, images: dict[str, bytes]) -> str:
 
 def _time_section(records: Records, summary: ResultsSummary) -> str:
     table = time_table(records.finished(), summary.profile)
-    return page.section("Run time", "Seconds on one core, all splits, widths and settings.",
-                        _html(table, numeric=range(2, len(table.headers))))  # fmt: skip
+    return page.section(
+        "Run time",
+        "Seconds on one core, summed over all splits, widths and settings.",
+        _html(table, numeric=range(2, len(table.headers))),
+    )
 
 
 def _run_section(records: Records, summary: ResultsSummary) -> str:
@@ -217,8 +243,8 @@ def _run_section(records: Records, summary: ResultsSummary) -> str:
     last = FIRST_SPLIT_SEED + summary.n_splits - 1
     return page.section(
         "Versions and seeds",
-        f"Splits are seeded {FIRST_SPLIT_SEED} to {last}; all other seeds are hashes of what they "
-        "are used for: data set, split, method, parameters.",
+        f"The splits have the seeds {FIRST_SPLIT_SEED} to {last}. Every other seed is a hash of "
+        "what it is used for: data set, split, method and parameters.",
         page.table(("started", "versions"), rows),
     )
 
@@ -226,9 +252,9 @@ def _run_section(records: Records, summary: ResultsSummary) -> str:
 def _verdicts(cells: list[Comparison]) -> str:
     judged = [cell.verdict for cell in cells if cell.verdict != "one split"]
     if not judged:
-        return "No interval yet."
+        return "There are no intervals yet."
     outside = judged.count("outside")
-    return f"{len(judged) - outside} of {len(judged)} published numbers are inside."
+    return f"{len(judged) - outside} of {len(judged)} published errors lie inside our intervals."
 
 
 def _picture(images: dict[str, bytes], name: str, caption: str) -> str:

@@ -1,18 +1,20 @@
-"""The classes of the rows of a table, and the checks of the columns that are named."""
+"""The classes of the rows of a table, and checks of the columns that a user names."""
+
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
 
 from pacfourier.errors import InputError, listed
 
-# More distinct numbers than this are amounts, not classes.
+# More distinct numbers than this are measurements, not classes.
 MOST_NUMERIC_CLASSES = 30
-# More distinct texts than this are names, not classes.
+# More distinct texts than this are names of rows, not classes.
 MOST_CLASSES = 1000
 
 
-def table_labels(table, target_column):
-    """Return the classes of the rows, as text.
+def table_labels(table: pd.DataFrame, target_column: str) -> np.ndarray:
+    """Return the class of each row, as text.
 
     Parameters
     ----------
@@ -24,7 +26,7 @@ def table_labels(table, target_column):
     -------
     labels : array of str, of shape (n_rows,)
     """
-    check_target(target_column, table.columns)
+    check_target_column(target_column, table.columns)
     column = table[target_column]
     n_missing = int(column.isna().sum())
     if n_missing:
@@ -38,14 +40,14 @@ def table_labels(table, target_column):
     return np.asarray(column.astype(str).str.removesuffix(" 00:00:00"), dtype=str)
 
 
-def check_target(target_column, names):
-    """Refuse a target that is not among the columns."""
+def check_target_column(target_column: str, names: Collection[str]) -> None:
+    """Raise an error if the target column is not among the columns."""
     if target_column not in names:
         raise InputError(f"target must be one of {listed(names)}, got {target_column!r}.")
 
 
-def check_drop(drop, names):
-    """Refuse columns to leave out that are not among those to learn from."""
+def check_drop(drop: Sequence[str], names: Collection[str]) -> None:
+    """Raise an error if a column to leave out is not among the columns of inputs."""
     if isinstance(drop, str):
         raise InputError(f"drop must be a list of names, got {drop!r}.")
     unknown = [name for name in drop if name not in names]
@@ -53,8 +55,8 @@ def check_drop(drop, names):
         raise InputError(f"drop must be among {listed(names)}, got {listed(unknown)}.")
 
 
-def check_classes(labels, target_column):
-    """Refuse labels that are all the same, amounts, or names of rows."""
+def check_classes(labels: np.ndarray, target_column: str) -> None:
+    """Raise an error if labels are all the same, measurements or names of rows."""
     classes = np.unique(labels)
     if len(classes) < 2:
         raise InputError(
@@ -69,5 +71,6 @@ def check_classes(labels, target_column):
         )
     if len(classes) > MOST_CLASSES:
         raise InputError(
-            f"target {target_column!r} must have {MOST_CLASSES} classes or fewer, got more."
+            f"target {target_column!r} must have {MOST_CLASSES} classes or fewer, got more: "
+            "merge classes, or name another column."
         )

@@ -1,18 +1,23 @@
-"""What is said of a model, as pairs of a name and a value in words."""
+"""What to tell a user about a model, as pairs of a name and a text."""
+
+from typing import Any
 
 import numpy as np
 
 from pacfourier.bounds._result import rounded_up
 from pacfourier.errors import listed
+from pacfourier.pacbayes.certificate import Certificate
+from pacfourier.tabular.model import ObservedError, TabularModel
 
+Facts = list[tuple[str, str]]
 CHANCE = "one half is chance for two balanced classes"
 
 
-def fit_facts(model):
-    """Return (name, value) pairs that say what was fitted, and what it is worth."""
+def fit_facts(model: TabularModel) -> Facts:
+    """Return what was fitted, and the error on the held-out rows with its bound."""
     record, columns = model.record, model.columns
-    n_preparation, n_learning, n_held_out = record["rows"]
-    rows = f"{n_preparation:,} prepare, {n_learning:,} learn, {n_held_out:,} held out"
+    n_preprocessing, n_training, n_held_out = record["rows"]
+    rows = f"{n_preprocessing:,} preprocessing, {n_training:,} training, {n_held_out:,} held out"
     return [
         ("rows", f"{sum(record['rows']):,}: {rows}"),
         ("columns", f"{len(columns.numbers)} numeric, {len(columns.categories)} categorical"),
@@ -22,38 +27,53 @@ def fit_facts(model):
     ]
 
 
-def _constant_error(classes, confusion):
-    """Return the yardstick of an error: that of the best classifier that reads no column."""
+def _constant_error(classes: list[str], confusion: np.ndarray) -> tuple[str, str]:
+    """Return the error of always predicting the most frequent class, to compare with."""
     counts = confusion.sum(axis=1)
-    often = counts.argmax()
-    return f"error of always {classes[often]!r}", _share(counts.sum() - counts[often], counts.sum())
+    most = counts.argmax()
+    name = f"error of always predicting {classes[most]!r}"
+    return name, _share(counts.sum() - counts[most], counts.sum())
 
 
-def _share(n_errors, n_rows):
+def _share(n_errors: int, n_rows: int) -> str:
     return f"{n_errors / n_rows:.4f} ({n_errors:,} of {n_rows:,} rows)"
 
 
-def error_facts(rows, error, refusal=""):
-    """Return the error on rows, and the bound from them, in words; copied rows bound nothing."""
+def error_facts(rows: str, error: ObservedError, refusal: str = "") -> Facts:
+    """Return the error on some rows, and the bound on the error that follows from it.
+
+    Parameters
+    ----------
+    rows : str
+        What to call the rows: "held-out" or "new".
+    error : ObservedError
+    refusal : str, default=""
+        Why there is no bound; empty if there is one.
+    """
     probability = f"with probability {1 - error.epsilon:g}"
-    bound = f"error on new rows <= {rounded_up(error.bound)}, {probability}"
-    condition = "if rows are independent draws of one law"
+    bound = f"error on future rows <= {rounded_up(error.bound)}, {probability}"
+    condition = "if all rows are independent draws from one distribution"
     return [
         (f"error on {rows} rows", _share(error.n_errors, error.n_samples)),
         (f"bound from {rows} rows", f"none: {refusal}" if refusal else f"{bound}, {condition}"),
     ]
 
 
-def certificate_facts(certificate):
-    """Return the certificate of the map with its assumptions, in words."""
+def certificate_facts(certificate: Certificate) -> Facts:
+    """Return the certificate of the learned map with its assumptions."""
     headline, *_ = str(certificate).splitlines()
     probability = f"with probability {1 - certificate.epsilon:g}"
-    sample = f"{probability} over samples of {certificate.n_samples:,} ({CHANCE})"
+    sample = f"{probability} over samples of {certificate.n_samples:,} rows ({CHANCE})"
     return [
         ("certificate", headline if certificate.violations else f"{headline}, {sample}"),
         ("empirical loss", f"{certificate.empirical_loss:.4f}"),
-        *(
-            (f"{item.status}: {item.name}", item.reason)
-            for item in sorted(certificate.assumptions, key=lambda item: item.status == "holds")
-        ),
+        *(_assumption_fact(item) for item in sorted(certificate.assumptions, key=_is_proved)),
     ]
+
+
+def _is_proved(assumption: Any) -> bool:
+    return assumption.status == "holds"
+
+
+def _assumption_fact(assumption: Any) -> tuple[str, str]:
+    return f"{assumption.status}: {assumption.name}", assumption.reason

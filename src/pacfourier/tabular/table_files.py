@@ -1,10 +1,13 @@
-"""Tables from files; what cannot be used is refused in one line."""
+"""Read tables from files; a file that cannot be used gives an error of one line."""
 
 import csv
 import gzip
 import zlib
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from pyarrow import ArrowException
@@ -12,11 +15,11 @@ from pyarrow import ArrowException
 from pacfourier.errors import InputError, listed
 
 
-def read_table(path):
+def read_table(path: Path) -> pd.DataFrame:
     """Return the rows of a ``.csv``, ``.csv.gz`` or ``.parquet`` file.
 
-    The values of a CSV stay text here: which columns hold numbers is decided later, on rows
-    that no certificate is about.
+    The values of a CSV file stay text here. Which columns hold numbers is decided later, on the
+    preprocessing rows, which no certificate is about.
 
     Parameters
     ----------
@@ -38,7 +41,7 @@ def read_table(path):
     return table
 
 
-def _read_parquet(path):
+def _read_parquet(path: Path) -> pd.DataFrame:
     with parquet_errors(path):
         table = pd.read_parquet(path)
     table.columns = table.columns.map(str)
@@ -47,16 +50,16 @@ def _read_parquet(path):
 
 
 @contextmanager
-def parquet_errors(path):
-    """Refuse what Arrow cannot read."""
+def parquet_errors(path: Path) -> Iterator[None]:
+    """Turn the errors of a Parquet reader into an ``InputError``."""
     try:
         yield
     except (OSError, ValueError, ArrowException) as error:
         raise InputError(f"data must be readable Parquet, got {path.name!r}: {error}") from None
 
 
-def _read_csv(path):
-    opened = gzip.open if path.name.lower().endswith(".gz") else open
+def _read_csv(path: Path) -> pd.DataFrame:
+    opened: Any = gzip.open if path.name.lower().endswith(".gz") else open
     try:
         with opened(path, "rt", encoding="utf-8-sig", newline="") as lines:
             _check_fields(lines)
@@ -67,10 +70,11 @@ def _read_csv(path):
         raise InputError(f"data must be a readable file, got {path.name!r}: {error}") from None
 
 
-def _check_fields(lines):
+def _check_fields(lines: Iterable[str]) -> None:
     """Check that every line has as many fields as the first.
 
-    pandas fills short lines up, and takes the first column of long ones for an index.
+    pandas fills short lines with missing values, and reads the first column of long lines as an
+    index.
     """
     reader = csv.reader(lines, strict=True)
     try:
@@ -87,15 +91,15 @@ def _check_fields(lines):
         raise InputError(f"line {reader.line_num} must be valid CSV, got: {error}.") from None
 
 
-def _check_separator(header):
-    """Refuse a first line that is one field, in which another separator stands."""
+def _check_separator(header: list[str]) -> None:
+    """Raise an error if the first line has no comma but another separator."""
     found = [separator for separator in ";\t|" if len(header) == 1 and separator in header[0]]
     if found:
         raise InputError(f"data must be separated by commas, got {found[0]!r} in the first line.")
 
 
-def check_names(names):
-    """Refuse names of columns that are no text, or come twice."""
+def check_names(names: list[str]) -> None:
+    """Raise an error if the names of columns are missing, repeated or not text."""
     if not names:
         raise InputError("data must begin with the names of its columns, got none.")
     if any("\0" in name for name in names):
