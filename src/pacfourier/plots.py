@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.bounds._result import rounded_up
@@ -102,7 +101,7 @@ class SimilarityDisplay:
             grid_x=grid_x,
             grid_y=grid_y,
             similarity=values.reshape(grid_x.shape),
-            landmark=(point.toarray() if sparse.issparse(point) else point)[0],
+            landmark=(point.toarray() if hasattr(point, "toarray") else point)[0],
         )
         return display.plot(ax=ax, X=samples, y=labels)
 

@@ -1,6 +1,6 @@
 import pytest
 
-from pacfourier.experiments.cells import Plan
+from pacfourier.experiments.planned_cells import Plan
 from pacfourier.experiments.records import open_records
 from pacfourier.experiments.runner import run_plan
 from pacfourier.reports.reproduction_report import write_report

@@ -12,9 +12,9 @@ from pacfourier import OKRFF, PBRFF, PBLandmarks, RBFLandmarks
 from pacfourier.datasets import Dataset, load
 from pacfourier.estimators.base import FourierMap
 from pacfourier.experiments import methods, runner
-from pacfourier.experiments.cells import Plan
 from pacfourier.experiments.methods import METHODS, fitted_posterior
 from pacfourier.experiments.plan import CS, GAMMAS, N_CANDIDATES, PROFILES, RHOS, Cell, Profile
+from pacfourier.experiments.planned_cells import Plan
 from pacfourier.experiments.protocol import (
     EPSILON,
     Bench,

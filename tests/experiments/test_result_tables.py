@@ -33,7 +33,7 @@ def test_an_interval_for_one_split_holds_as_often_as_it_says(rng):
 def test_one_split_has_no_interval():
     found = estimate({0: 3.0})
     assert not found.has_interval
-    assert found.verdict(3.0) == "one split"
+    assert found.verdict(3.0) == "no interval"
     assert str(found) == "3.00"
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from pacfourier.errors import InputError
 from pacfourier.experiments import runner
-from pacfourier.experiments.cells import Plan, all_cells, method_cells, plan_of, toy_cells
 from pacfourier.experiments.methods import METHODS, Method, random_features
 from pacfourier.experiments.plan import GAMMAS, PAPER_EXPERIMENTS, Cell, seed_of
+from pacfourier.experiments.planned_cells import Plan, all_cells, method_cells, plan_of, toy_cells
 from pacfourier.experiments.records import Records
 from pacfourier.experiments.runner import Bandwidth, run_cell, run_plan
 
@@ -225,7 +225,7 @@ import json, os, sys
 from dataclasses import astuple
 from pacfourier.errors import InputError
 from pacfourier.experiments import runner
-from pacfourier.experiments.cells import Plan, all_cells, method_cells, plan_of, toy_cells
+from pacfourier.experiments.planned_cells import Plan, all_cells, method_cells, plan_of, toy_cells
 from pacfourier.experiments.records import Records
 
 path, log, plan, n_jobs = sys.argv[1], sys.argv[2], json.loads(sys.argv[3]), int(sys.argv[4])

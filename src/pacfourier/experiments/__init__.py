@@ -1,7 +1,7 @@
 """The paper's experiments: what is run, the methods, the results, their tables and figures."""
 
-from pacfourier.experiments.cells import Plan, all_cells, plan_of
 from pacfourier.experiments.costs import expected_seconds
+from pacfourier.experiments.planned_cells import Plan, all_cells, plan_of
 from pacfourier.experiments.records import Records, open_records
 from pacfourier.experiments.runner import check_data, run_plan
 

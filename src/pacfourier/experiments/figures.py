@@ -60,7 +60,8 @@ def greedy_figure(summary: ResultsSummary, part: str = "test") -> Figure:
         _draw_curves(ax, summary, "greedy", dataset, methods, part)
         if part == "test":
             _draw_bands(ax, summary, "greedy", dataset, methods)
-        _finish(ax, dataset, "number of frequencies", f"{part} error, %", log_x=True)
+        label = {"train": "training error, %", "test": "test error, %"}[part]
+        _finish(ax, dataset, "number of frequencies", label, log_x=True)
     return _with_legend(figure, panels)
 
 

@@ -56,7 +56,7 @@ def comparison_table(cells: Iterable[Comparison]) -> Table:
         "published %",
         "same split %",
         "ours %",
-        "published is",
+        "published vs. interval",
     )
     rows = [
         (

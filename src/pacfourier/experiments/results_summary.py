@@ -40,9 +40,9 @@ class Estimate(NamedTuple):
         return self.n_splits > 1
 
     def verdict(self, published: float) -> str:
-        """Return whether a published error lies "inside" or "outside" the interval."""
+        """Return whether a published error lies "inside" or "outside" the interval, if any."""
         if not self.has_interval:
-            return "one split"
+            return "no interval"
         # Published errors are rounded to two decimals.
         return "inside" if self.low - 0.005 <= published <= self.high + 0.005 else "outside"
 

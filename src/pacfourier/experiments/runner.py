@@ -12,9 +12,9 @@ from threadpoolctl import threadpool_limits
 
 from pacfourier.datasets import load
 from pacfourier.errors import InputError
-from pacfourier.experiments.cells import Plan, grid_cells, method_cells, toy_cells
 from pacfourier.experiments.methods import METHODS, Method
 from pacfourier.experiments.plan import PROFILES, Cell
+from pacfourier.experiments.planned_cells import Plan, grid_cells, method_cells, toy_cells
 from pacfourier.experiments.protocol import (
     Bench,
     TrainValidTest,

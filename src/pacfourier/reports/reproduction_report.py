@@ -43,6 +43,10 @@ TOY_CAPTION = (
     "Top: RBF kernel values around five landmarks (stars). Bottom: the learned similarities. "
     "Right: the regions of a linear SVM on all five."
 )
+WIDTHS = (
+    "In the tables, the width is the number of frequencies of a Fourier map, or the number of "
+    "landmarks in % of the training set."
+)
 SAME_SPLITS = "Each curve is a mean over the splits that were run at all its points."
 
 
@@ -121,7 +125,7 @@ def _rendered(figure: Figure, kind: str) -> bytes:
 
 def _page(records: Records, summary: ResultsSummary, images: dict[str, bytes]) -> str:
     introduction = MANY_SPLITS if summary.n_splits > 1 else ONE_SPLIT
-    sections = [introduction.format(n_splits=summary.n_splits)]
+    sections = [introduction.format(n_splits=summary.n_splits), WIDTHS]
     if summary.methods("landmarks"):
         sections.append(_landmarks_section(summary, images))
     if summary.methods("greedy"):
@@ -141,7 +145,8 @@ def _landmarks_section(summary: ResultsSummary, images: dict[str, bytes]) -> str
         "Landmarks: Table 1 and Figure 2",
         "The landmarks are k-means centroids; their number is 10 % of the training set. Each "
         "published error is followed by our mean. A star marks a published error outside our "
-        "interval.",
+        "interval. The columns beta=1 and D=64 fix this parameter; all other parameters are "
+        "selected on the validation part.",
         _html(wide_table(cells)),
         _verdicts(cells),
         page.details("Show intervals", _html(comparison_table(cells), numeric=range(2, 6))),
@@ -200,7 +205,8 @@ def _certificates_section(summary: ResultsSummary, images: dict[str, bytes]) -> 
     ]
     return page.section(
         "Certificates and errors",
-        "A certificate bounds the alignment loss of the learned map on new data. It holds with "
+        "The alignment loss says how badly the kernel of a map agrees with the classes; it is not "
+        "the classification error. A certificate bounds this loss on new data. It holds with "
         f"probability {1 - EPSILON:g} for all ten bandwidths of the grid at once, so it also holds "
         "for the bandwidth that the SVM selected. Maps with random landmarks have a certificate; "
         "maps with k-means centroids do not.",
@@ -250,9 +256,9 @@ def _run_section(records: Records, summary: ResultsSummary) -> str:
 
 
 def _verdicts(cells: list[Comparison]) -> str:
-    judged = [cell.verdict for cell in cells if cell.verdict != "one split"]
+    judged = [cell.verdict for cell in cells if cell.verdict != "no interval"]
     if not judged:
-        return "There are no intervals yet."
+        return "One split gives no intervals, so nothing is compared."
     outside = judged.count("outside")
     return f"{len(judged) - outside} of {len(judged)} published errors lie inside our intervals."
 

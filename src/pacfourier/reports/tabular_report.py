@@ -34,8 +34,9 @@ def fit_report(model: TabularModel) -> Markup:
         section("Held-out rows", *held_out(record["classes"], np.array(record["confusion"]))),
         section(
             "Certificate of the learned map",
-            "The certificate bounds the alignment loss of the learned map on future rows. It is "
-            "not a bound on the classification error; that one is in the summary above.",
+            "The alignment loss says how badly the kernel of the learned map agrees with the "
+            "classes. The certificate bounds this loss on future rows. It is not a bound on the "
+            "classification error: that bound is in the summary above.",
             table(["what", "value"], certificate_facts(model.certificate())),
             figure(_loss_spectrum(model.pipeline["features"]), CAPTION),
         ),

@@ -23,7 +23,7 @@ def fit_facts(model: TabularModel) -> Facts:
         ("columns", f"{len(columns.numbers)} numeric, {len(columns.categories)} categorical"),
         ("classes", f"{record['target_column']}: {listed(record['classes'])}"),
         _constant_error(record["classes"], np.array(record["confusion"])),
-        *error_facts("held-out", model.held_out_error, model.refusal),
+        *error_facts("held-out", model.held_out_error, model.no_bound_reason),
     ]
 
 
@@ -39,7 +39,7 @@ def _share(n_errors: int, n_rows: int) -> str:
     return f"{n_errors / n_rows:.4f} ({n_errors:,} of {n_rows:,} rows)"
 
 
-def error_facts(rows: str, error: ObservedError, refusal: str = "") -> Facts:
+def error_facts(rows: str, error: ObservedError, no_bound_reason: str = "") -> Facts:
     """Return the error on some rows, and the bound on the error that follows from it.
 
     Parameters
@@ -47,7 +47,7 @@ def error_facts(rows: str, error: ObservedError, refusal: str = "") -> Facts:
     rows : str
         What to call the rows: "held-out" or "new".
     error : ObservedError
-    refusal : str, default=""
+    no_bound_reason : str, default=""
         Why there is no bound; empty if there is one.
     """
     probability = f"with probability {1 - error.epsilon:g}"
@@ -55,7 +55,10 @@ def error_facts(rows: str, error: ObservedError, refusal: str = "") -> Facts:
     condition = "if all rows are independent draws from one distribution"
     return [
         (f"error on {rows} rows", _share(error.n_errors, error.n_samples)),
-        (f"bound from {rows} rows", f"none: {refusal}" if refusal else f"{bound}, {condition}"),
+        (
+            f"bound from {rows} rows",
+            f"none: {no_bound_reason}" if no_bound_reason else f"{bound}, {condition}",
+        ),
     ]
 
 

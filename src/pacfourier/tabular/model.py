@@ -95,7 +95,7 @@ class TabularModel:
         return ObservedError(n_rows - int(np.trace(confusion)), n_rows, self.record["epsilon"])
 
     @property
-    def refusal(self) -> str:
+    def no_bound_reason(self) -> str:
         """Why the rows of the table are not independent draws; empty if nothing is found."""
         assumptions = self.record["certificate"]["assumptions"]
         violated = [item for item in assumptions if item["status"] == "violated"]
@@ -241,7 +241,7 @@ def finished_model(
         "rows": [len(part) for part in split],
         "certificate": certificate.to_dict(),
         "known_share": known_share(fingerprints, split),
-        "notes": [*_omissions(columns), *facts["notes"], *_refusals(certificate)],
+        "notes": [*_omissions(columns), *facts["notes"], *_missing_certificate_notes(certificate)],
         "versions": {name: version(name) for name in ("pacfourier", "scikit-learn", "numpy")},
     }
     return TabularModel(columns, pipeline, record, fingerprints)
@@ -300,7 +300,7 @@ def _omissions(columns: Columns) -> list[str]:
     return [f"column {name!r} is left out: {why}." for name, why in columns.left_out.items()]
 
 
-def _refusals(certificate: Certificate) -> list[str]:
+def _missing_certificate_notes(certificate: Certificate) -> list[str]:
     reasons = [item.reason for item in certificate.violations]
     return [
         f"there is no certificate: {reason} Correct the table and fit again." for reason in reasons

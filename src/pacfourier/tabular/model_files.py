@@ -67,18 +67,18 @@ def load_model(path: Path) -> TabularModel:
     -------
     model : TabularModel
     """
-    refusal = f"model must be a file that 'pacfourier fit' wrote, got {str(path)!r}"
+    rule = f"model must be a file that 'pacfourier fit' wrote, got {str(path)!r}"
     if not path.is_file():
-        raise InputError(f"{refusal}: no such file.")
+        raise InputError(f"{rule}: no such file.")
     try:
         data = path.read_bytes()
         foreign = sorted(set(skops.io.get_untrusted_types(data=data)) - TRUSTED)
         model = None if foreign else skops.io.loads(data, trusted=sorted(TRUSTED))
     # skops raises many kinds of errors on a damaged file; to a user they all mean the same.
     except Exception as error:
-        raise InputError(f"{refusal}: {type(error).__name__}: {error}") from None
+        raise InputError(f"{rule}: {type(error).__name__}: {error}") from None
     if foreign:
-        raise InputError(f"{refusal}: it holds types that no model has, {listed(foreign)}.")
+        raise InputError(f"{rule}: it holds types that no model has, {listed(foreign)}.")
     if not isinstance(model, TabularModel):
-        raise InputError(f"{refusal}: it holds a {type(model).__name__}.")
+        raise InputError(f"{rule}: it holds a {type(model).__name__}.")
     return model
