@@ -37,10 +37,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from pacfourier.estimators.base import FourierMap
-from pacfourier.experiments import check_data, open_records, plan_of, run_plan, write_report
+from pacfourier.experiments import check_data, open_records, plan_of, run_plan
 from pacfourier.experiments.methods import METHODS, Method, mapped
 from pacfourier.experiments.plan import Profile
-from pacfourier.experiments.protocol import Bench, Candidate
+from pacfourier.experiments.protocol import Bench, Setting
+from pacfourier.reports.reproduction_report import write_report
 
 NAME = "GBRFF"
 GAMMAS = (0.1, 1.0)
@@ -199,7 +200,7 @@ class TwoRows(Method):
         }
 
 
-def boosted_waves(bench: Bench, profile: Profile, width: float) -> Iterator[Candidate]:
+def boosted_waves(bench: Bench, profile: Profile, width: float) -> Iterator[Setting]:
     """Yield the map and the classifier of each setting."""
     del profile
     seed, parts = bench.seed(NAME, width), bench.parts
@@ -211,7 +212,7 @@ def boosted_waves(bench: Bench, profile: Profile, width: float) -> Iterator[Cand
         yield classified(bench, {**settings, "is_ensemble": True}, model)
 
 
-def classified(bench: Bench, settings: dict[str, float], model: GBRFF) -> Candidate:
+def classified(bench: Bench, settings: dict[str, float], model: GBRFF) -> Setting:
     """Return a classifier as a candidate whose only feature is its decision.
 
     On one column of signs, a linear SVM can only agree with it or predict a constant.
@@ -222,7 +223,7 @@ def classified(bench: Bench, settings: dict[str, float], model: GBRFF) -> Candid
         return model.predict(X)[:, np.newaxis].astype(np.float64)
 
     train, valid = decisions(parts.X_train), decisions(parts.X_valid)
-    return Candidate(settings, train, valid, lambda: decisions(parts.X_test))
+    return Setting(settings, train, valid, lambda: decisions(parts.X_test))
 
 
 def main() -> None:

@@ -26,7 +26,7 @@ from sklearn.linear_model import RidgeClassifier
 from pacfourier import PBRFF, RFF, BoostedRFF
 from pacfourier.core.prior.bandwidth import median_gamma, median_rows
 from pacfourier.datasets import describe
-from pacfourier.datasets.files import contents
+from pacfourier.datasets.public_files import contents
 
 WIDTHS = (50, 100, 500)
 GAMMA_MULTIPLES = (0.25, 1.0, 4.0)

@@ -9,10 +9,10 @@ decision of a linear SVM on the five similarities.
 import time
 from pathlib import Path
 
-from pacfourier.datasets.toy import TOYS
+from pacfourier.datasets.toy_samples import TOYS
 from pacfourier.experiments.figures import toy_figure, toy_title
-from pacfourier.experiments.summary import estimate
-from pacfourier.experiments.toy import toy_maps, toy_row
+from pacfourier.experiments.results_summary import estimate
+from pacfourier.experiments.toy_landmarks import toy_maps, toy_row
 
 N_SPLITS = 20
 

@@ -202,9 +202,9 @@ def watched(monkeypatch):
         draws.append((residuals, pool))
         return _drawn(X, residuals, pool, size)
 
-    def moved(*arguments):
+    def moved(*arguments, **options):
         penalties.append(arguments[5])
-        return moved_model(*arguments)
+        return moved_model(*arguments, **options)
 
     monkeypatch.setattr(boosted_rff, "_drawn", drawn)
     monkeypatch.setattr(boosted_rff, "moved_model", moved)

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
 
+from pacfourier.extras import explain_missing_extra
+
 __all__ = ["ParquetBatches", "column_names", "parquet_batches"]
 
 
 def parquet_batches(
-    source: Any, target: str, *, columns: list[str] | None = None, batch_size: int = 65536
+    source: Any, target_column: str, *, columns: list[str] | None = None, batch_size: int = 65536
 ) -> "ParquetBatches":
     """Return batches of Parquet files, a folder of them or an Arrow dataset, for ``fit_batches``.
 
@@ -17,7 +19,7 @@ def parquet_batches(
     Parameters
     ----------
     source : str, pathlib.Path, list of them or pyarrow.dataset.Dataset
-    target : str
+    target_column : str
         Name of the column that holds the labels.
     columns : list of str, default=None
         Names of the input columns. None means all columns except the target.
@@ -29,34 +31,35 @@ def parquet_batches(
     batches : ParquetBatches
         Tables of inputs with their labels. The files are read again in each pass.
     """
-    return ParquetBatches(source, target, columns, batch_size)
+    return ParquetBatches(source, target_column, columns, batch_size)
 
 
 class ParquetBatches:
     """Batches of an Arrow dataset; only the columns in use are read."""
 
     def __init__(
-        self, source: Any, target: str, columns: list[str] | None, batch_size: int
+        self, source: Any, target_column: str, columns: list[str] | None, batch_size: int
     ) -> None:
-        from pyarrow import dataset
+        with explain_missing_extra():
+            from pyarrow import dataset
 
         is_open = isinstance(source, dataset.Dataset)
         self.dataset = source if is_open else dataset.dataset(source, format="parquet")
         self.names = column_names(self.dataset.schema)
-        self.target = target
-        self.columns = _input_columns(columns, target, self.names)
+        self.target_column = target_column
+        self.columns = _input_columns(columns, target_column, self.names)
         if not isinstance(batch_size, Integral) or batch_size < 1:
             raise ValueError(f"batch_size must be a positive integer, got {batch_size!r}.")
         self.batch_size: int = batch_size
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        for table in self.tables([*self.columns, self.target]):
-            yield table[self.columns], table[self.target]
+        for table in self.tables([*self.columns, self.target_column]):
+            yield table[self.columns], table[self.target_column]
 
     def labels(self) -> Iterator[Any]:
         """Yield the labels alone, batch by batch."""
-        for table in self.tables([self.target]):
-            yield table[self.target]
+        for table in self.tables([self.target_column]):
+            yield table[self.target_column]
 
     def tables(self, columns: list[str]) -> Iterator[Any]:
         """Yield some columns of the dataset, batch by batch."""
@@ -71,16 +74,16 @@ class ParquetBatches:
                     yield batch.to_pandas(ignore_metadata=True)
 
 
-def _input_columns(columns: list[str] | None, target: str, names: list[str]) -> list[str]:
+def _input_columns(columns: list[str] | None, target_column: str, names: list[str]) -> list[str]:
     """Return the columns of inputs that are meant, if these and the target are there."""
     if isinstance(columns, str):
         raise ValueError(f"columns must be a list of names, got {columns!r}.")
-    inputs = [name for name in names if name != target] if columns is None else list(columns)
-    missing = [name for name in (target, *inputs) if name not in names]
+    inputs = [name for name in names if name != target_column] if columns is None else list(columns)
+    missing = [name for name in (target_column, *inputs) if name not in names]
     if missing:
-        raise ValueError(f"columns and target must be among {names}, got {missing}.")
-    if target in inputs:
-        raise ValueError(f"columns must not hold the target, got {target!r} in both.")
+        raise ValueError(f"columns and target_column must be among {names}, got {missing}.")
+    if target_column in inputs:
+        raise ValueError(f"columns must not hold the target, got {target_column!r} in both.")
     return inputs
 
 

@@ -192,7 +192,7 @@ class BoostedRFF(SupervisedFourierMap):
             pool = FrequencyPool(prior, max(N_CANDIDATES, 2 * size), X.shape[1], seed + number)
             chosen = _drawn(X, residuals * weights[:, np.newaxis], pool, size)
             model = moved_model(
-                model.extended(chosen), X, labels, losses, weights, penalties, n_steps
+                model.extended(chosen), X, labels, losses, weights, penalties, n_steps=n_steps
             )
             loss, _, residuals = model_gradient(model, X, labels, losses, weights)
             report(f"round {number + 1}/{len(sizes)}: mean loss {loss:.4f}")

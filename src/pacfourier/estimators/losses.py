@@ -38,6 +38,7 @@ def alignment_losses(
     --------
     Two points of different classes, half a period apart, are perfectly aligned:
 
+    >>> import numpy as np
     >>> alignment_losses([[0.0], [np.pi]], ["a", "b"], [[0.0], [1.0]]).round(6)
     array([1., 0.])
     """

@@ -189,6 +189,7 @@ def moved_model(
     losses: Losses,
     sample_weight: FloatArray,
     penalties: Penalties,
+    *,
     n_steps: int,
 ) -> CosineModel:
     """Return the model after some steps of L-BFGS on the penalised loss, in all parameters."""

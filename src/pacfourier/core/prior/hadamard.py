@@ -203,8 +203,8 @@ def wave_moments(phases, scale, weights, cosines, sines):
 
 
 @njit(nogil=True, fastmath=True, cache=True)
-def add_structured_sums(sides, signs, turns, starts, codes, values, waves, harmonics):
-    """Add the sums over all rows to ``waves`` and ``harmonics`` of one block of frequencies.
+def add_structured_sums(sides, signs, turns, entries, waves, harmonics):
+    """Add the sums over all rows to ``waves`` and ``harmonics`` of one group of frequencies.
 
     Phases stay in one buffer of ``size * WIDTH`` numbers, which fits in the cache.
 
@@ -215,7 +215,7 @@ def add_structured_sums(sides, signs, turns, starts, codes, values, waves, harmo
     signs : float32 array of shape (3, size)
     turns : float32 array of shape (n_frequencies,)
         The factors that turn numbers of the transform into phases in turns.
-    starts, codes, values : arrays
+    entries : tuple of arrays (starts, codes, values)
         The matrix of codes U. ``values[e, i]`` is the entry of row i of group g in column
         ``codes[e]`` of U, for e from ``starts[g]`` to ``starts[g + 1] - 1``.
     waves : float64 array of shape (2, n_columns_of_U, n_frequencies)
@@ -223,6 +223,7 @@ def add_structured_sums(sides, signs, turns, starts, codes, values, waves, harmo
     harmonics : float64 array of shape (2, n_frequencies)
         The sums of cos^2 and cos sin are added to it.
     """
+    starts, codes, values = entries
     zero = turns.dtype.type(0)
     height = signs.shape[1] // 8
     buffer = np.empty(signs.shape[1] * WIDTH, turns.dtype)

@@ -127,7 +127,7 @@ def _add_sums(
         added_waves = np.zeros_like(waves[:, :, columns])
         added_harmonics = np.zeros_like(harmonics[:, columns])
         hadamard.add_structured_sums(
-            sides, signs(block), turns[columns], *entries, added_waves, added_harmonics
+            sides, signs(block), turns[columns], entries, added_waves, added_harmonics
         )
         waves[:, :, columns] += added_waves
         harmonics[:, columns] += added_harmonics

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from pacfourier.datasets.files import contents
+from pacfourier.datasets.public_files import contents
 from pacfourier.datasets.sources import PublicFile, Source
 
 CONTENT = b"0,1,1,0\n" * 1000
@@ -63,7 +63,8 @@ def test_damaged_gzips_are_refused_by_name_and_sum(damaged, tmp_path):
 def test_without_pooch_the_error_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "pacfourier.datasets.download", raising=False)
     monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(ImportError, match=r"made\.up must be .*pip install pacfourier\[datasets\]"):
+    advice = r'made\.up must be .*: pip install "pacfourier\[datasets\]"$'
+    with pytest.raises(ImportError, match=advice):
         contents(SOURCE, tmp_path)
 
 

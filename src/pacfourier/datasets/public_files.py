@@ -7,13 +7,14 @@ import zlib
 from pathlib import Path
 
 from pacfourier.datasets.sources import Source
+from pacfourier.extras import MissingExtraError, explain_missing_extra
 
 
-def contents(source: Source, folder: str | os.PathLike | None) -> dict[str, bytes]:
-    """Return the uncompressed content of a source's files, by name.
+def contents(source: Source, folder: str | os.PathLike[str] | None) -> dict[str, bytes]:
+    """Return the uncompressed content of the files of a source, by name.
 
-    Each file, or its gzip, is looked for in the folder, then in the cache of downloads, and is
-    downloaded if it is in neither.
+    Each file, or its gzip, is looked for in the folder, then in the cache of downloads. A file
+    that is in neither place is downloaded.
     """
     paths = _files_in(folder or os.environ.get("PACFOURIER_DATA"), source)
     absent = [name for name in source.files if name not in paths]
@@ -22,7 +23,7 @@ def contents(source: Source, folder: str | os.PathLike | None) -> dict[str, byte
     return {name: _content(paths[name], file.content_sha256) for name, file in source.files.items()}
 
 
-def _files_in(folder: str | os.PathLike | None, source: Source) -> dict[str, Path]:
+def _files_in(folder: str | os.PathLike[str] | None, source: Source) -> dict[str, Path]:
     if not folder:
         return {}
     forms = [(name, Path(folder, form)) for name in source.files for form in (name, f"{name}.gz")]
@@ -31,17 +32,20 @@ def _files_in(folder: str | os.PathLike | None, source: Source) -> dict[str, Pat
 
 def _downloads(source: Source, names: list[str]) -> dict[str, Path]:
     try:
-        from pacfourier.datasets.download import cached_files
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            f"{', '.join(names)} must be in the folder that PACFOURIER_DATA names, or pooch must "
-            "be there to download: pip install pacfourier[datasets]"
+        # Here, because the module needs pooch.
+        with explain_missing_extra():
+            from pacfourier.datasets.download import cached_files
+    except MissingExtraError as error:
+        raise MissingExtraError(
+            f"{', '.join(names)} must be in the folder that PACFOURIER_DATA names, or be "
+            f"downloaded, but {error}",
+            name=error.name,
         ) from error
     return cached_files(source, names)
 
 
 def _content(path: Path, sha256: str) -> bytes:
-    """Read a file whole and check it: what is damaged must not become a data set."""
+    """Return the content of a file; raise an error if it is damaged."""
     content = path.read_bytes()
     try:
         if path.suffix == ".gz":
@@ -50,5 +54,8 @@ def _content(path: Path, sha256: str) -> bytes:
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         found = f"a damaged gzip file ({error})"
     if found != sha256:
-        raise ValueError(f"{path} must have content of SHA-256 {sha256}, got {found}.")
+        raise ValueError(
+            f"{path} must have content of SHA-256 {sha256}, got {found}. "
+            "Remove the file or replace it by a good copy."
+        )
     return content

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from pacfourier.experiments.published import published_curves, published_table
 from pacfourier.experiments.records import Records
-from pacfourier.experiments.summary import Summary, estimate, figure_points, table1
-from pacfourier.experiments.tables import Table, comparison_table, time_table, wide_table
+from pacfourier.experiments.result_tables import Table, comparison_table, time_table, wide_table
+from pacfourier.experiments.results_summary import ResultsSummary, estimate, figure_points, table1
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def records(reproduction):
 
 @pytest.fixture(scope="module")
 def summary(records):
-    return Summary(records.results(), "quick")
+    return ResultsSummary(records.results(), "quick")
 
 
 def test_an_interval_for_one_split_holds_as_often_as_it_says(rng):
@@ -33,7 +33,7 @@ def test_an_interval_for_one_split_holds_as_often_as_it_says(rng):
 def test_one_split_has_no_interval():
     found = estimate({0: 3.0})
     assert not found.has_interval
-    assert found.verdict(3.0) == "one split"
+    assert found.verdict(3.0) == "no interval"
     assert str(found) == "3.00"
 
 
@@ -121,7 +121,7 @@ def test_certificates_bound_what_they_say(summary):
 
 def test_a_profile_without_results_is_named(records):
     with pytest.raises(ValueError, match="profile must have results, got none of 'full'"):
-        Summary(records.results(), "full")
+        ResultsSummary(records.results(), "full")
 
 
 def test_tables_in_three_formats():

@@ -1,4 +1,4 @@
-"""Results over splits: means, and intervals for what one more split would give."""
+"""Averages over splits, and intervals that predict the error on one more split."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -16,7 +16,17 @@ Splits = Collection[int] | None
 
 
 class Estimate(NamedTuple):
-    """Errors in % over splits: their mean, an interval for one new split, split 0's own."""
+    """The error in % over splits.
+
+    Attributes
+    ----------
+    mean : float
+    low, high : float
+        The interval in which one new split falls with probability ``CONFIDENCE``.
+    first : float or None
+        The error on split 0, which has the rows of the paper; None if it was not run.
+    n_splits : int
+    """
 
     mean: float
     low: float
@@ -26,13 +36,13 @@ class Estimate(NamedTuple):
 
     @property
     def has_interval(self) -> bool:
-        """Whether there are splits enough for an interval."""
+        """Whether there are at least two splits, which an interval needs."""
         return self.n_splits > 1
 
     def verdict(self, published: float) -> str:
-        """Return whether a published error is what a split like ours may give."""
+        """Return whether a published error lies "inside" or "outside" the interval, if any."""
         if not self.has_interval:
-            return "one split"
+            return "no interval"
         # Published errors are rounded to two decimals.
         return "inside" if self.low - 0.005 <= published <= self.high + 0.005 else "outside"
 
@@ -43,11 +53,12 @@ class Estimate(NamedTuple):
 
 
 def estimate(values: dict[int, float]) -> Estimate:
-    r"""Return the mean of errors by split, and the interval in which one new split would fall.
+    r"""Return the mean of the errors of splits, and the interval for one new split.
 
     .. math:: \bar e \pm t_{K-1} s \sqrt{1 + 1/K}
 
-    for K splits with standard deviation s: a published run is one split, not a mean.
+    for K splits with standard deviation s. The interval is for one split, not for the mean, because
+    a published error comes from one split.
     """
     errors = np.array([values[split] for split in sorted(values)])
     mean, n_splits = errors.mean(), len(errors)
@@ -58,13 +69,13 @@ def estimate(values: dict[int, float]) -> Estimate:
     return Estimate(mean, max(mean - reach, 0.0), mean + reach, values.get(0), n_splits)
 
 
-class Summary:
-    """Everything that tables and figures show, from the rows of one profile.
+class ResultsSummary:
+    """The numbers behind tables and figures, from the rows of one profile.
 
     Parameters
     ----------
     rows : list of dict
-        Of ``Records.results``.
+        What ``Records.results`` returns.
     profile : str
     """
 
@@ -84,7 +95,7 @@ class Summary:
         part: str = "test",
         splits: Splits = None,
     ) -> Curve:
-        """Return the errors of a method by width, over some splits or all; "svm" has width 0."""
+        """Return the errors of a method by width; splits=None means all. "svm" has width 0."""
         values: dict[float, dict[int, float]] = defaultdict(dict)
         for row in self._rows_of(experiment, dataset, method, splits):
             percent = 100 * row[f"{part}_errors"] / row[f"n_{part}"]
@@ -94,7 +105,7 @@ class Summary:
     def means(
         self, experiment: str, dataset: str, method: str, column: str, splits: Splits = None
     ) -> dict[float, float]:
-        """Return the mean of a column over some splits or all, by width, where it has values."""
+        """Return the mean of a column by width, where it has values; splits=None means all."""
         values: dict[float, list[float]] = defaultdict(list)
         for row in self._rows_of(experiment, dataset, method, splits):
             if row[column] is not None:
@@ -102,7 +113,7 @@ class Summary:
         return {width: float(np.mean(values[width])) for width in sorted(values)}
 
     def shared_splits(self, experiment: str, dataset: str, method: str) -> set[int]:
-        """Return the splits that a method has at every one of its widths."""
+        """Return the splits for which a method has results at all its widths."""
         found: dict[float, set[int]] = defaultdict(set)
         for row in self._rows_of(experiment, dataset, method):
             found[row["width"]].add(row["split"])
@@ -113,7 +124,7 @@ class Summary:
         return sorted({row["dataset"] for row in self.rows if row["experiment"] == experiment})
 
     def methods(self, experiment: str) -> list[str]:
-        """Return the methods of an experiment, in the order of the registry."""
+        """Return the methods that have results in an experiment, in the order of ``METHODS``."""
         found = {row["method"] for row in self.rows if row["experiment"] == experiment}
         return [name for name in METHODS if name in found] + sorted(found - set(METHODS))
 
@@ -136,12 +147,12 @@ class Comparison(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Whether the published error lies inside our interval for one split."""
+        """Whether the published error lies inside our interval for one new split."""
         return self.ours.verdict(self.published)
 
 
-def table1(summary: Summary) -> list[Comparison]:
-    """Return the cells of Table 1 that were run."""
+def table1(summary: ResultsSummary) -> list[Comparison]:
+    """Return the cells of Table 1 for which we have results."""
     cells = []
     for (dataset, method), published in published_table().items():
         experiment, width = ("svm", 0) if method == "SVM" else ("landmarks", 10)
@@ -151,8 +162,8 @@ def table1(summary: Summary) -> list[Comparison]:
     return cells
 
 
-def figure_points(summary: Summary, experiment: str) -> list[Comparison]:
-    """Return the published points of an experiment's test curves that were run."""
+def figure_points(summary: ResultsSummary, experiment: str) -> list[Comparison]:
+    """Return the published points of test curves for which we have results."""
     points = []
     for (figure, dataset, method, part), published in published_curves().items():
         if figure == experiment and part == "test" and method != "SVM":

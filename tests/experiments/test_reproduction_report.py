@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from pacfourier.cli import app
 from pacfourier.experiments.records import Records
-from pacfourier.experiments.report import write_report
+from pacfourier.reports.reproduction_report import write_report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 FIGURES = (
@@ -64,8 +64,8 @@ def test_the_page_has_what_a_reader_asks_for(html):
         "Run time",
         "Versions and seeds",
         "scikit-learn",
-        "seeded 42 to 43",
-        "published numbers are inside",
+        "seeds 42 to 43",
+        "published errors lie inside",
     ):
         assert text in html
     assert html.count("data:image/png;base64") == len(FIGURES)
@@ -114,13 +114,13 @@ def test_the_command_resumes_and_reports(reproduction, tmp_path):
         (["--experiment", "kernel"], "experiment must be among all, toy, landmarks, greedy"),
         (["--datasets", "iris"], "datasets must be among"),
         (["--datasets", "ads", "--data", "{empty}"], "ad.data"),
-        (["--out", "{file}"], "out must be a folder for results that can be written"),
+        (["--out", "{file}"], "out must be a folder that can be written to"),
         (["--out", "{broken}"], "file is not a database"),
     ],
 )
 def test_bad_arguments_give_one_line_and_exit_2(arguments, message, tmp_path, monkeypatch):
     monkeypatch.setenv("PACFOURIER_DATA", "")
-    monkeypatch.setattr("pacfourier.datasets.files._downloads", _refused)
+    monkeypatch.setattr("pacfourier.datasets.public_files._downloads", _refused)
     places = {name: tmp_path / name for name in ("empty", "file", "broken")}
     places["empty"].mkdir()
     places["file"].write_text("x")

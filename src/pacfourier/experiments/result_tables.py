@@ -1,4 +1,4 @@
-"""Tables of a reproduction: as values, CSV, Markdown and LaTeX."""
+"""Tables of a reproduction, as CSV, Markdown and LaTeX."""
 
 import csv
 import io
@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pacfourier.experiments.plan import Cell
-from pacfourier.experiments.summary import Comparison, Summary
+from pacfourier.experiments.results_summary import Comparison, ResultsSummary
 
-# Widths at which the curves of the greedy methods are compared point by point.
+# Numbers of frequencies at which the greedy curves are compared with the published ones.
 COMPARED_WIDTHS = (10, 50, 100, 500)
 
 
@@ -16,7 +16,7 @@ class Table(NamedTuple):
     """A table of plain text."""
 
     headers: tuple[str, ...]
-    rows: list[tuple[str, ...]]
+    rows: Sequence[tuple[str, ...]]
 
     def csv(self) -> str:
         """Return comma-separated values."""
@@ -44,8 +44,20 @@ def _latex_text(text: str) -> str:
 
 
 def comparison_table(cells: Iterable[Comparison]) -> Table:
-    """Return one row a published number: it, ours on its own split, ours over splits, verdict."""
-    headers = ("data set", "method", "width", "published %", "its split", "ours %", "published is")
+    """Return one row per published error, beside ours.
+
+    The columns are the published error, ours on the same split, ours over all splits, and whether
+    the published error lies inside our interval.
+    """
+    headers = (
+        "data set",
+        "method",
+        "width",
+        "published %",
+        "same split %",
+        "ours %",
+        "published vs. interval",
+    )
     rows = [
         (
             cell.dataset,
@@ -62,9 +74,9 @@ def comparison_table(cells: Iterable[Comparison]) -> Table:
 
 
 def wide_table(cells: Sequence[Comparison]) -> Table:
-    """Return Table 1 in the paper's shape, its numbers beside our means.
+    """Return Table 1 in the paper's layout, with our mean beside each published error.
 
-    A star marks a published number outside of our interval.
+    A star marks a published error outside our interval.
     """
     methods = list(dict.fromkeys(cell.method for cell in cells))
     found = {(cell.dataset, cell.method): cell for cell in cells}
@@ -80,8 +92,8 @@ def wide_table(cells: Sequence[Comparison]) -> Table:
     return Table(headers, rows)
 
 
-def width_table(summary: Summary, experiment: str, dataset: str) -> Table:
-    """Return mean test errors in %: a row a method, a column a width."""
+def width_table(summary: ResultsSummary, experiment: str, dataset: str) -> Table:
+    """Return mean test errors in %, with one row per method and one column per width."""
     curves = {m: summary.curve(experiment, dataset, m) for m in summary.methods(experiment)}
     widths = sorted({width for curve in curves.values() for width in curve})
     rows = [
@@ -92,7 +104,7 @@ def width_table(summary: Summary, experiment: str, dataset: str) -> Table:
     return Table((dataset, *(f"{width:g}" for width in widths)), rows)
 
 
-def toy_table(summary: Summary) -> Table:
+def toy_table(summary: ResultsSummary) -> Table:
     """Return the test errors of the toy experiment in %, before and after learning."""
     methods = summary.methods("toy")
     rows = []
@@ -102,9 +114,9 @@ def toy_table(summary: Summary) -> Table:
     return Table(("data set", *methods), rows)
 
 
-def certificate_table(summary: Summary, dataset: str) -> Table:
-    """Return certificates beside what they bound and beside the error, by method and width."""
-    headers = ("method", "width", "certificate", "loss, train", "loss, test", "test error %")
+def certificate_table(summary: ResultsSummary, dataset: str) -> Table:
+    """Return certificates, the losses they bound and test errors, by method and width."""
+    headers = ("method", "width", "certificate", "training loss", "test loss", "test error %")
     rows = []
     for experiment in ("greedy", "landmarks"):
         for method in summary.methods(experiment):
@@ -123,7 +135,7 @@ def certificate_table(summary: Summary, dataset: str) -> Table:
 
 
 def time_table(finished: dict[Cell, float], profile: str) -> Table:
-    """Return the seconds of every method, a column a data set."""
+    """Return the run time of every method in seconds, with one column per data set."""
     cells = {cell: s for cell, s in finished.items() if cell.profile == profile}
     datasets = list(dict.fromkeys(cell.dataset for cell in sorted(cells)))
     methods = list(dict.fromkeys((cell.experiment, cell.method) for cell in sorted(cells)))

@@ -1,17 +1,17 @@
-"""Models as files: written whole or not at all, read without running what they hold."""
+"""Save and load models: files are written completely or not at all, and loading runs no code."""
 
 import os
 import uuid
 import zipfile
+from pathlib import Path
 
 import skops.io
 
-from pacfourier.errors import InputError
+from pacfourier.errors import InputError, listed
 from pacfourier.tabular.model import TabularModel
-from pacfourier.tabular.tables import listed
 
-# What a model is made of besides what skops trusts of scikit-learn and numpy. A dtype, of which
-# an imputer remembers one, is a name of numbers: nothing runs when it is made.
+# The types in a model that skops does not trust by itself. The dtype is one that an imputer stores;
+# it only names a kind of number, so loading it runs no code.
 TRUSTED = frozenset(
     {
         "numpy.dtype",
@@ -28,16 +28,16 @@ TRUSTED = frozenset(
 )
 
 
-def check_output(path, suffix):
-    """Refuse a place where a file cannot be written, before any work is done."""
+def check_output(path: Path, suffix: str) -> None:
+    """Raise an error if a file cannot be written there, before any work is done."""
     if not path.name.endswith(suffix):
         raise InputError(f"the output must end in {suffix}, got {str(path)!r}.")
     if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise InputError(f"the output must be a file in a writable folder, got {str(path)!r}.")
 
 
-def write_file(path, data):
-    """Write bytes to a file, whole or not at all: what was there before stays until the end."""
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file completely or not at all: an older file stays until the new one is complete."""
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
         with temporary.open("xb") as file:
@@ -51,13 +51,13 @@ def write_file(path, data):
         temporary.unlink(missing_ok=True)
 
 
-def save_model(model, path):
+def save_model(model: TabularModel, path: Path) -> None:
     """Write a model to a ``.skops`` file."""
     write_file(path, skops.io.dumps(model, compression=zipfile.ZIP_DEFLATED))
 
 
-def load_model(path):
-    """Return the model in a ``.skops`` file; one that holds any other type is refused.
+def load_model(path: Path) -> TabularModel:
+    """Return the model in a ``.skops`` file; a file that holds other types gives an error.
 
     Parameters
     ----------
@@ -67,18 +67,18 @@ def load_model(path):
     -------
     model : TabularModel
     """
-    refusal = f"model must be a file that 'pacfourier fit' wrote, got {str(path)!r}"
+    rule = f"model must be a file that 'pacfourier fit' wrote, got {str(path)!r}"
     if not path.is_file():
-        raise InputError(f"{refusal}: no such file.")
+        raise InputError(f"{rule}: no such file.")
     try:
         data = path.read_bytes()
         foreign = sorted(set(skops.io.get_untrusted_types(data=data)) - TRUSTED)
         model = None if foreign else skops.io.loads(data, trusted=sorted(TRUSTED))
-    # A broken file breaks skops in many ways, none of which a user can tell apart.
+    # skops raises many kinds of errors on a damaged file; to a user they all mean the same.
     except Exception as error:
-        raise InputError(f"{refusal}: {type(error).__name__}: {error}") from None
+        raise InputError(f"{rule}: {type(error).__name__}: {error}") from None
     if foreign:
-        raise InputError(f"{refusal}: it holds the foreign types {listed(foreign)}.")
+        raise InputError(f"{rule}: it holds types that no model has, {listed(foreign)}.")
     if not isinstance(model, TabularModel):
-        raise InputError(f"{refusal}: it holds a {type(model).__name__}.")
+        raise InputError(f"{rule}: it holds a {type(model).__name__}.")
     return model
