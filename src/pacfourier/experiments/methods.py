@@ -24,6 +24,7 @@ from pacfourier import (
     alignment_losses,
 )
 from pacfourier.core.alignment.landmarks import landmark_similarities
+from pacfourier.core.prior.frequencies import Sampling
 from pacfourier.data.selection import kmeans_centroids
 from pacfourier.experiments.plan import (
     BETAS,
@@ -108,7 +109,7 @@ def fourier_certificate(bench: Bench, model: Any) -> dict[str, float]:
 
 
 def random_features(
-    bench: Bench, profile: Profile, width: float, sampling: str = "iid"
+    bench: Bench, profile: Profile, width: float, sampling: Sampling = "iid"
 ) -> Iterator[Setting]:
     """Yield one map with frequencies of the prior."""
     del profile
@@ -229,7 +230,7 @@ def _landmark_certificate(model: PBLandmarks, epsilon: float) -> dict[str, float
     """
     if model.landmark_source_ != "random":
         return {}
-    found = model.certificate(epsilon)
+    found: Any = model.certificate(epsilon)
     return {"certificate": found.value, "train_loss": found.empirical_loss}
 
 
