@@ -6,8 +6,9 @@ torch tensors; it is loaded when the first tensor arrives, so torch is never imp
 """
 
 import sys
+from abc import ABC
 from collections.abc import Callable
-from functools import singledispatch, wraps
+from functools import singledispatch
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -29,8 +30,16 @@ def when_tensors_arrive(load: Callable[[], Any]) -> None:
 
 def is_tensor(X: Any) -> bool:
     """Return whether X is a torch tensor, without importing torch."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(X, torch.Tensor)
+    return isinstance(X, TensorLike)
+
+
+class TensorLike(ABC):  # noqa: B024
+    """Any torch tensor; torch is not imported to find out."""
+
+    @classmethod
+    def __subclasshook__(cls, other: type) -> bool:
+        torch = sys.modules.get("torch")
+        return torch is not None and issubclass(other, torch.Tensor)
 
 
 def by_kind(function: Callable[..., Any]) -> Any:
@@ -41,15 +50,16 @@ def by_kind(function: Callable[..., Any]) -> Any:
     """
     dispatcher = singledispatch(function)
 
-    @wraps(function)
-    def call(X: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_tensor(X):
-            for load in _tensor_loaders:
-                load()
-        return dispatcher(X, *args, **kwargs)
+    @dispatcher.register(TensorLike)
+    def load_and_call(X: Any, *args: Any, **kwargs: Any) -> Any:
+        for load in _tensor_loaders:
+            load()
+        registered = dispatcher.dispatch(type(X))
+        if registered is load_and_call:
+            raise TypeError(f"{function.__name__} does not take tensors.")
+        return registered(X, *args, **kwargs)
 
-    call.register = dispatcher.register  # type: ignore[attr-defined]
-    return call
+    return dispatcher
 
 
 def namespace(X: Any) -> Any:

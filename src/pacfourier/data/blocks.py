@@ -4,6 +4,7 @@ A pass over the data is a fold: a function of each block, and a function that me
 Blocks are validated one by one, where they are, exactly as an array in memory is.
 """
 
+import copy
 import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
 from pacfourier.arrays import FloatArray, IntArray, host, matching
@@ -130,11 +130,11 @@ def blocked_sample(
 
 
 def light_copy(estimator: Any, attributes: tuple[str, ...]) -> Any:
-    """Return a clone with some of the fitted attributes, if there are such."""
-    copied = clone(estimator)
-    for name in attributes:
-        if hasattr(estimator, name):
-            setattr(copied, name, getattr(estimator, name))
+    """Return a copy with the parameters and, of the fitted attributes, only those named."""
+    copied = copy.copy(estimator)
+    kept = {*estimator.get_params(deep=False), *attributes}
+    for name in vars(estimator).keys() - kept:
+        delattr(copied, name)
     return copied
 
 

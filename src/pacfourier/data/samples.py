@@ -158,11 +158,12 @@ def checked_heading(names: Any) -> Any:
     return check_array(names[:0], accept_sparse="csr", dtype=DTYPES, ensure_min_samples=0)
 
 
+@by_kind
 def check_labels(y: Any) -> NDArray[Any]:
     """Return labels as a dense array, without looking at samples."""
     check_no_missing(y)
     return dense_labels(
-        check_array(host(y), accept_sparse="csr", ensure_2d=False, dtype=None, input_name="y")
+        check_array(y, accept_sparse="csr", ensure_2d=False, dtype=None, input_name="y")
     )
 
 
@@ -172,9 +173,10 @@ def dense_labels(y: Any) -> NDArray[Any]:
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
 
+@by_kind
 def check_no_missing(y: Any) -> None:
     """Raise ValueError on missing objects or times; scikit-learn sees missing numbers."""
-    labels = np.asarray(host(y))
+    labels = np.asarray(y)
     # None, and a sparse matrix, become arrays without an axis.
     if labels.ndim == 0 or labels.dtype.kind not in "OmM":
         return

@@ -39,7 +39,7 @@ from pacfourier.estimators.base import (
 from pacfourier.estimators.learned import SMALL_WORK, reduced, shown_target
 from pacfourier.pacbayes.assumptions import ladder_assumption, run_assumption
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
-from pacfourier.pacbayes.evidence import alignment_evidence, deployed_weights, particle_log_prior
+from pacfourier.pacbayes.evidence import alignment_evidence, certified_weights, particle_log_prior
 from pacfourier.spectra import Spectrum
 
 # Streams of random numbers under a seed: what the pilot learns must not depend on the run's.
@@ -268,12 +268,8 @@ class GibbsRFF(SupervisedFourierMap):
             If an assumption is violated, its ``value`` raises an error that says how to fix it.
         """
         check_is_fitted(self)
-        check_option("of", of, ("deployed", "posterior"))
-        weights = self.posterior_
-        if of == "deployed":
-            weights = deployed_weights(self.kept_, self.frequency_weights_, len(weights))
         return certificate_of(
-            weights,
+            certified_weights(of, self.posterior_, self.kept_, self.frequency_weights_),
             alignment_evidence(self.sums_, self.target_, log_prior=self.log_prior_),
             sums=self.sums_,
             target=self.target_,

@@ -44,8 +44,8 @@ from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import (
     Evidence,
     alignment_evidence,
+    certified_weights,
     default_bound,
-    deployed_weights,
 )
 from pacfourier.pacbayes.posteriors import (
     Draw,
@@ -224,14 +224,12 @@ class LearnedFourierMap(SupervisedFourierMap):
             If an assumption is violated, its ``value`` raises an error that says how to fix it.
         """
         check_is_fitted(self)
-        check_option("of", of, ("deployed", "posterior"))
-        weights, constants = self.posterior_, self._constants
+        constants = dict(self._constants)
         if of == "deployed":
             # The kept frequencies are not a Gibbs posterior.
-            constants = {k: v for k, v in constants.items() if k != "inverse_temperature"}
-            weights = deployed_weights(self.kept_, self.frequency_weights_, len(weights))
+            constants.pop("inverse_temperature", None)
         return certificate_of(
-            weights,
+            certified_weights(of, self.posterior_, self.kept_, self.frequency_weights_),
             alignment_evidence(self.sums_, self.target_, constants=constants),
             sums=self.sums_,
             target=self.target_,

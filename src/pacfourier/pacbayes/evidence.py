@@ -18,8 +18,8 @@ __all__ = [
     "alignment_evidence",
     "best_bound",
     "bounds_to_try",
+    "certified_weights",
     "default_bound",
-    "deployed_weights",
     "particle_log_prior",
 ]
 
@@ -130,9 +130,24 @@ def alignment_evidence(
     )
 
 
-def deployed_weights(kept: IntArray, weights: FloatArray, n_candidates: int) -> FloatArray:
-    """Return the weights of the kept frequencies as a posterior over all candidates."""
-    return np.asarray(np.bincount(kept, weights, minlength=n_candidates), dtype=np.float64)
+def certified_weights(
+    of: str, posterior: FloatArray, kept: IntArray, kept_weights: FloatArray
+) -> FloatArray:
+    """Return the posterior to certify: the whole one, or that of the kept frequencies.
+
+    Parameters
+    ----------
+    of : {"deployed", "posterior"}
+    posterior : array of shape (n_candidates,)
+    kept : array of shape (n_frequencies,)
+        Indices of the kept frequencies among the candidates.
+    kept_weights : array of shape (n_frequencies,)
+    """
+    if of == "posterior":
+        return posterior
+    if of != "deployed":
+        raise ValueError(f"of must be one of ('deployed', 'posterior'), got {of!r}.")
+    return np.asarray(np.bincount(kept, kept_weights, minlength=len(posterior)), dtype=np.float64)
 
 
 def particle_log_prior(

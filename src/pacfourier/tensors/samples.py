@@ -4,11 +4,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from pacfourier.arrays import host
 from pacfourier.data.samples import (
+    check_labels,
     check_no_missing,
     checked_heading,
     validated,
@@ -36,6 +38,18 @@ def validated_samples(
     # This changes the estimator, so it comes last: invalid input must leave no trace.
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     return (X, y) if needs_labels else X
+
+
+@check_no_missing.register(torch.Tensor)
+def check_no_missing_tensor(y: torch.Tensor) -> None:
+    """Accept every tensor: a tensor holds numbers only."""
+    del y
+
+
+@check_labels.register(torch.Tensor)
+def check_label_tensor(y: torch.Tensor) -> NDArray[Any]:
+    """Return labels as a dense array."""
+    return np.asarray(check_labels(host(y)))
 
 
 def validated_labels(X: torch.Tensor, y: Any, name: str, *, multi_output: bool) -> Any:
