@@ -36,6 +36,7 @@ from scipy.optimize import minimize, minimize_scalar
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
+from pacfourier.data.samples import validated
 from pacfourier.estimators.base import FourierMap
 from pacfourier.experiments import check_data, open_records, plan_of, run_plan
 from pacfourier.experiments.methods import METHODS, Method, mapped
@@ -151,7 +152,7 @@ class GBRFF(FourierMap):
 
     def fit(self, X, y):
         """Add one cosine per round."""
-        X = self._validate(X, reset=True)
+        X = validated(X, self, reset=True)
         rng = check_random_state(self.random_state)
         # The phase is fixed while a frequency moves, so the origin matters. Centring would make
         # sparse samples dense.

@@ -286,8 +286,9 @@ def test_large_samples_take_more_steps(n_samples, n_steps):
 def test_weights_count_as_copies_for_the_number_of_steps(monkeypatch, rng):
     taken = []
 
-    def moved(model, *arguments):
-        taken.append(arguments[-1])
+    def moved(model, *arguments, n_steps):
+        del arguments
+        taken.append(n_steps)
         return model
 
     monkeypatch.setattr(boosted_rff, "moved_model", moved)

@@ -20,6 +20,7 @@ TRUSTED = frozenset(
         "pacfourier.spectra.Mixture",
         "pacfourier.spectra.RBF",
         "pacfourier.core.alignment.summary.SampleSummary",
+        "pacfourier.core.alignment.targets.BinaryTarget",
         "pacfourier.core.alignment.targets.ClassTarget",
         "pacfourier.estimators.pbrff.PBRFF",
         "pacfourier.tabular.columns.Columns",
