@@ -1,16 +1,32 @@
-# One door: every verb makes its own .venv on a machine that has only python3 (3.11+) and make.
+# Every verb makes the environment it needs on a machine that has only python3 (3.11+) and make.
 PYTHON ?= python3
-# The public data files, where they stand beside the checkout; tests and rows that need them say so.
+# The oldest dependencies have wheels for the oldest Python.
+OLDEST_PYTHON ?= $(or $(shell python3.11 -c 'import sys; print(sys.executable)' 2>/dev/null),$(PYTHON))
+# Tests that need the public data files look for them in this folder and are skipped without it.
 export PACFOURIER_DATA ?= $(abspath ../shared/data)
 BIN := .venv/bin
+PIP := -m pip install --quiet --disable-pip-version-check
+# What runs with the oldest dependencies, and again without optional libraries.
+QUICK := -m "not slow"
 
-.PHONY: demo reproduce test lint bench bench-gpu clean
+.PHONY: demo reproduce test test-oldest test-bare lint bench bench-gpu clean
 .DEFAULT_GOAL := test
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all,test,lint]"
+	$(BIN)/python $(PIP) --upgrade pip
+	$(BIN)/python $(PIP) --editable ".[all,test,lint]"
+	touch $@
+
+.venv-oldest/installed: pyproject.toml tools/oldest_versions.py
+	$(OLDEST_PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python $(PIP) --editable . "pytest==8.*" hypothesis cvxpy \
+		$$(.venv-oldest/bin/python tools/oldest_versions.py)
+	touch $@
+
+.venv-bare/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-bare
+	.venv-bare/bin/python $(PIP) --editable . pytest hypothesis
 	touch $@
 
 demo: .venv/installed  ## the main job on data that ships with scikit-learn, under a minute
@@ -22,11 +38,22 @@ reproduce: .venv/installed  ## the paper's experiments, quick profile, under two
 test: .venv/installed  ## the whole suite
 	$(BIN)/python -m pytest --cov --cov-report=term
 
-lint: .venv/installed  ## ruff, mypy, import-linter
+test-oldest: .venv-oldest/installed  ## the quick tests, with the oldest versions of the core dependencies
+	.venv-oldest/bin/python -m pytest $(QUICK)
+
+test-bare: .venv-bare/installed  ## the quick tests, with no optional library at all
+	.venv-bare/bin/python -m pytest $(QUICK)
+
+lint: .venv/installed  ## format, spelling, docstrings, sizes, imports and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/codespell
+	$(BIN)/python tools/function_sizes.py
+	$(BIN)/python tools/import_graph.py
 	$(BIN)/lint-imports
+	find src -name "*.py" | xargs $(BIN)/numpydoc lint
+	$(BIN)/python tools/public_docstrings.py
+	$(BIN)/mypy
 
 bench: .venv/installed  ## speed and memory against their bars, as ratios in one run
 	$(BIN)/python benchmarks/run.py
@@ -35,4 +62,4 @@ bench-gpu:  ## the sums on a CUDA device, with the torch and Triton of that mach
 	PYTHONPATH=src $(PYTHON) benchmarks/gpu.py
 
 clean:
-	rm -rf .venv results
+	rm -rf .venv .venv-oldest .venv-bare results

@@ -1,9 +1,26 @@
-"""Modules of optional libraries are not collected where the library is missing."""
+"""The one rule for tests that need an optional library: they are not collected without it.
+
+A test file that needs a library only in some of its tests calls ``pytest.importorskip`` there.
+"""
 
 from importlib.util import find_spec
 
-collect_ignore_glob = []
-if find_spec("torch") is None:
-    collect_ignore_glob.append("src/pacfourier/tensors/*")
-elif find_spec("triton") is None:
-    collect_ignore_glob.append("src/pacfourier/tensors/triton/kernels.py")
+NEEDS = {
+    "cvxpy": ["tests/pacbayes/test_posteriors.py"],
+    "dask": ["src/pacfourier/data/dask.py"],
+    "matplotlib": [
+        "src/pacfourier/experiments",
+        "tests/benchmarks",
+        "tests/contracts/test_examples.py",
+        "tests/experiments",
+        "tests/test_plots.py",
+    ],
+    "pooch": ["src/pacfourier/datasets/download.py", "tests/datasets/test_download.py"],
+    "skops": ["src/pacfourier/tabular", "tests/test_tabular.py", "tests/test_large_tables.py"],
+    "torch": ["src/pacfourier/tensors"],
+    "triton": ["src/pacfourier/tensors/triton/kernels.py"],
+    "typer": ["src/pacfourier/cli.py", "tests/test_cli.py", "tests/experiments/test_report.py"],
+}
+collect_ignore = sorted(
+    {path for library, paths in NEEDS.items() if find_spec(library) is None for path in paths}
+)

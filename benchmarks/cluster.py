@@ -1,10 +1,10 @@
-"""Fits on a local cluster, from data that are made where they are used and never stored.
+"""Measure fits on a local Dask cluster, from data that the workers generate and never store.
 
     python benchmarks/cluster.py                        # 40 million rows, workers of 1 GB
     python benchmarks/cluster.py --rows 200000 --block 20000 --candidates 200   # a smoke run
 
-Two measurements: a fit of many rows by workers with little memory, and the time of one worker
-against two on a shape that is all computation.
+There are two measurements. The first fits many rows on workers with little memory. The second
+compares the time of one worker with that of two, on a shape where computing takes all the time.
 """
 
 import argparse
@@ -22,13 +22,13 @@ WIDTH = 16
 
 
 def rows_of(block, n_rows):
-    """Return the inputs of a block; any worker can make any of them."""
+    """Return the inputs of one block, which depend only on its number and size."""
     rng = np.random.default_rng([20190416, block])
     return rng.standard_normal((n_rows, WIDTH), dtype=np.float32)
 
 
 def lazy_data(n_rows, block):
-    """Return inputs and labels in blocks."""
+    """Return lazy inputs and labels, cut into blocks of rows."""
     sizes = [min(block, n_rows - start) for start in range(0, n_rows, block)]
     make = dask.delayed(rows_of)
     X = da.concatenate(
@@ -41,7 +41,7 @@ def lazy_data(n_rows, block):
 
 
 def largest_memory(dask_worker):
-    """Return the largest memory that a worker ever had, in bytes."""
+    """Return the peak memory of a worker, in bytes."""
     del dask_worker
     import resource
 
@@ -49,15 +49,15 @@ def largest_memory(dask_worker):
 
 
 def timed_fit(n_workers, n_rows, block, n_candidates):
-    """Return the seconds of a fit on as many workers of one thread, and their largest memory."""
+    """Return the seconds of a fit on single-threaded workers, and their largest peak memory."""
     settings = {"threads_per_worker": 1, "memory_limit": "1GB", "dashboard_address": ":0"}
     with LocalCluster(n_workers=n_workers, **settings) as cluster, Client(cluster) as client:
         model = PBRFF(100, n_candidates=n_candidates, precision="single", random_state=0)
-        # Compiles the loops in every worker.
+        # The first fit compiles the loops in every worker, which must not be timed.
         model.fit(*lazy_data(64 * n_workers, 4))
         X, y = lazy_data(n_rows, block)
         started = time.perf_counter()
-        # The classes are declared: one pass.
+        # With the classes declared, one pass over the data is enough.
         fitted = clone(model).partial_fit(X, y, classes=[0, 1])
         seconds = time.perf_counter() - started
         assert fitted.sums_.n_samples == n_rows
@@ -65,7 +65,7 @@ def timed_fit(n_workers, n_rows, block, n_candidates):
 
 
 def main():
-    """Print the two measurements."""
+    """Print both measurements."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=40_000_000)
     parser.add_argument("--block", type=int, default=200_000)
@@ -75,12 +75,12 @@ def main():
     seconds, memory = timed_fit(2, n_rows, block, n_candidates)
     print(
         f"{n_rows:,} x {WIDTH} rows, {n_candidates:,} candidates, 2 workers of 1 GB: "
-        f"{seconds:.1f} s, {n_rows / seconds:,.0f} rows a second, "
+        f"{seconds:.1f} s, {n_rows / seconds:,.0f} rows per second, "
         f"{memory / 2**20:.0f} MB in the larger worker"
     )
-    # A twentieth of the rows with twenty times the candidates: the sums, and nothing else.
+    # A twentieth of the rows and twenty times the candidates: almost all the time goes to the sums.
     one, two = (timed_fit(n, n_rows // 20, block // 20, 20 * n_candidates)[0] for n in (1, 2))
-    print(f"one worker {one:.1f} s, two {two:.1f} s: {one / two:.2f}x (bar 1.7x)")
+    print(f"one worker {one:.1f} s, two workers {two:.1f} s: {one / two:.2f}x (goal 1.7x)")
 
 
 if __name__ == "__main__":

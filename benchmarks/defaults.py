@@ -1,8 +1,9 @@
-"""Which defaults? Validation error of PBRFF and OKRFF over the paper's seven data sets and digits.
+"""Compare settings of PBRFF and OKRFF, to choose their defaults.
 
-The test part of each data set is never read. One fit a bandwidth and split; every other setting
-is a ``redraw`` of it. With the argument ``widths``, the temperature and the radius are varied
-at the default bandwidth instead.
+The table shows validation errors on the paper's seven data sets and on digits. The test part of
+each data set is never read. There is one fit per bandwidth and split; every other setting is a
+``redraw`` of it. With the argument ``widths``, the bandwidth stays at its default, and the
+temperature and the radius are varied instead.
 """
 
 import itertools
@@ -29,7 +30,7 @@ LINEAR_SAMPLES = 4_000
 
 
 def samples(name):
-    """Return the samples of a data set, without the test part that comes with it."""
+    """Return X and y of a data set, without its official test set."""
     if name == "digits":
         X, y = load_digits(return_X_y=True)
         return X / 16, y
@@ -38,13 +39,13 @@ def samples(name):
 
 
 def split_samples(X, y, seed):
-    """Split off the test part (25 %) and forget it, then the validation part (20 %)."""
+    """Discard 25 % of the rows as test set, then split 20 % of the rest off for validation."""
     X, _, y, _ = train_test_split(X, y, test_size=0.25, random_state=seed)
     return train_test_split(X, y, test_size=0.2, random_state=seed)
 
 
 def validation_error(transformer, X_train, X_valid, y_train, y_valid):
-    """Return the error in % of the better of two linear SVMs on at most 4,000 samples."""
+    """Return the error in % of the better of two linear SVMs, trained on at most 4,000 rows."""
     rows = np.random.default_rng(0).permutation(X_train.shape[0])[:LINEAR_SAMPLES]
     train, valid = transformer.transform(X_train[rows]), transformer.transform(X_valid)
     machines = (LinearSVC(C=C, dual=False, tol=1e-3).fit(train, y_train[rows]) for C in (1, 100))
@@ -52,7 +53,7 @@ def validation_error(transformer, X_train, X_valid, y_train, y_valid):
 
 
 def measure(name, seed):
-    """Yield a row a setting."""
+    """Yield one row per setting."""
     X, y = samples(name)
     parts = split_samples(X, y, seed)
     for gamma in GAMMAS:
@@ -67,7 +68,7 @@ def measure(name, seed):
 
 
 def measure_widths(name, seed):
-    """Yield a row a draw and a width: how many equal weights the posterior is as wide as."""
+    """Yield one row per draw and width of the posterior, counted in equal weights."""
     X, y = samples(name)
     parts = split_samples(X, y, seed)
     gibbs, ball = (kind(random_state=seed).fit(parts[0], parts[2]) for kind in (PBRFF, OKRFF))
@@ -83,7 +84,7 @@ def measure_widths(name, seed):
 
 
 def main(names):
-    """Print the mean validation errors, a row a setting, a column a data set."""
+    """Print mean validation errors: one row per setting, one column per data set."""
     warnings.simplefilter("ignore", ConvergenceWarning)
     vary = measure
     if "widths" in names:

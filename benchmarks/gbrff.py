@@ -1,26 +1,27 @@
-r"""Gradient boosting random Fourier features beside the methods of the comparison at small D.
+r"""Add gradient boosting random Fourier features (GBRFF) to the comparison with few frequencies.
 
-Gautheron, Germain, Habrard, Metzler, Morvant, Sebban and Zantedeschi, "Landmark-based Ensemble
-Learning with Random Fourier Features and Gradient Boosting", ECML PKDD 2020; their second
-algorithm, GBRFF2, written from its formulas. Of the paper are the constant it begins with, the
-exponential weights, the normal draw of a frequency, its phase and then the frequency itself by
-the same exponential objective, the penalty on the frequency, and the step in closed form.
+The method is GBRFF2, the second algorithm of Gautheron, Germain, Habrard, Metzler, Morvant, Sebban
+and Zantedeschi, "Landmark-based Ensemble Learning with Random Fourier Features and Gradient
+Boosting", ECML PKDD 2020. We implemented it from the formulas of the paper: the constant at the
+start, the exponential weights, the normal draw of a frequency, the exponential objective for its
+phase and then for the frequency itself, the penalty on the frequency, and the closed-form step.
 
-Our own reading, where we had a choice:
+The paper leaves some choices open. Ours are:
 
-- Columns have deviation one, as in ``BoostedRFF``, and mean zero if X is dense. Gamma is in units
-  of one over the number of columns that vary: the turns of a first draw then have the variance
-  2 gamma, whatever X is.
-- The phase is the best of a grid, then polished; ten steps of L-BFGS move a frequency.
-- Residuals are y w with w = exp(-y H), or these divided by the largest: as w vanishes round by
-  round, so does what it says against the penalty, and divided it does not. Each of the two was
-  the better one somewhere on validation parts, so that both compete.
-- The grid: gamma 0.1 or 1 (10 was much worse), a penalty of 0, 2^-5 or 2^-2, both residuals.
+- Columns are divided by their standard deviation, as in ``BoostedRFF``, and centred if X is dense.
+  Gamma is in units of one over the number of columns that vary. The phases of a first draw then
+  have variance 2 gamma for any X.
+- The phase is the best one of a grid, followed by a local search. Ten steps of L-BFGS then move the
+  frequency.
+- Residuals are y w, with w = exp(-y H), or the same divided by the largest. As w gets smaller from
+  round to round, the penalty gains weight against the data; the division prevents this. Each
+  version was better on some validation part, so both compete.
+- The grid has gamma 0.1 or 1 (10 was much worse), a penalty of 0, 2^-5 or 2^-2, and both residuals.
 
-Two rows come of each cell. "GBRFF ensemble" is the paper's own classifier, the sign of a sum of D
-cosines. "GBRFF" has the D frequencies as a map of 2 D columns, and the linear SVM of all others.
-Both choose their setting on validation. The cells go to the file of
-``pacfourier reproduce --experiment small-d``, and what is there already is not run again.
+Each cell gives two rows. "GBRFF ensemble" is the classifier of the paper, the sign of a sum of D
+cosines. "GBRFF" uses the D frequencies as a map of 2 D columns, with the same linear SVM as all
+other methods. Both choose their setting on validation data. The results are added to those of
+``pacfourier reproduce --experiment small-d``. Cells that are already there are not run again.
 """
 
 import argparse
@@ -35,11 +36,13 @@ from scipy.optimize import minimize, minimize_scalar
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
+from pacfourier.data.samples import validated
 from pacfourier.estimators.base import FourierMap
-from pacfourier.experiments import check_data, open_records, plan_of, run_plan, write_report
+from pacfourier.experiments import check_data, open_records, plan_of, run_plan
 from pacfourier.experiments.methods import METHODS, Method, mapped
 from pacfourier.experiments.plan import Profile
-from pacfourier.experiments.protocol import Bench, Candidate
+from pacfourier.experiments.protocol import Bench, Setting
+from pacfourier.reports.reproduction_report import write_report
 
 NAME = "GBRFF"
 GAMMAS = (0.1, 1.0)
@@ -47,22 +50,22 @@ PENALTIES = (0.0, 2.0**-5, 2.0**-2)
 GRID = tuple(itertools.product(GAMMAS, PENALTIES, (False, True)))
 N_PHASES = 32
 N_STEPS = 10
-# An exponent beyond this is cut: the loss of one sample must stay a number in single precision.
+# Larger exponents are cut, so that the loss of one sample stays finite in single precision.
 LARGEST_EXPONENT = 50.0
 
 
 def first_score(y: np.ndarray) -> float:
-    """Return the constant of smallest exponential loss, 1/2 ln((1 + mean) / (1 - mean))."""
+    """Return the constant with the smallest exponential loss, 1/2 ln((1 + mean) / (1 - mean))."""
     return float(np.arctanh(np.mean(y)))
 
 
 def wave_losses(waves: np.ndarray, residuals: np.ndarray) -> np.ndarray:
-    """Return the exponential losses of waves against residuals."""
+    """Return the exponential loss of each wave value against its residual."""
     return np.exp(np.minimum(-residuals * waves, LARGEST_EXPONENT))
 
 
 def best_phase(turns: np.ndarray, residuals: np.ndarray) -> float:
-    """Return the phase b in [-pi, pi] of smallest mean loss of cos(turns - b)."""
+    """Return the phase b in [-pi, pi] with the smallest mean loss of cos(turns - b)."""
     cosines, sines = np.cos(turns), np.sin(turns)
 
     def loss(phase: float) -> float:
@@ -80,7 +83,7 @@ def best_phase(turns: np.ndarray, residuals: np.ndarray) -> float:
 def penalised_loss(
     frequency: np.ndarray, X: Any, residuals: np.ndarray, phase: float, penalty: float
 ) -> tuple[float, np.ndarray]:
-    r"""Return the mean loss of :math:`\cos(\omega \cdot x - b)`, penalised, and its gradient."""
+    r"""Return the penalised mean loss of :math:`\cos(\omega \cdot x - b)` and its gradient."""
     turns = X @ frequency.astype(X.dtype) - phase
     losses = wave_losses(np.cos(turns), residuals)
     pull = losses * residuals * np.sin(turns) / len(turns)
@@ -92,7 +95,7 @@ def penalised_loss(
 def moved_frequency(
     frequency: np.ndarray, X: Any, residuals: np.ndarray, phase: float, penalty: float
 ) -> np.ndarray:
-    """Return the frequency after some steps of L-BFGS; the phase stays."""
+    """Return the frequency after some steps of L-BFGS, with the phase fixed."""
     found = minimize(
         penalised_loss,
         frequency,
@@ -115,18 +118,19 @@ def step_size(weights: np.ndarray, margins: np.ndarray) -> float:
 
 
 class GBRFF(FourierMap):
-    """A sum of cosines, one a round, for labels -1 and +1.
+    """Sum of cosines for labels -1 and +1. Each round adds one cosine.
 
     Parameters
     ----------
     n_frequencies : int, default=100
-        Rounds.
+        Number of rounds.
     gamma : float, default=1
-        Of the normal draw that a round begins with, in units of one over the number of columns.
+        Bandwidth of the normal draw at the start of a round, in units of one over the number of
+        columns that vary.
     penalty : float, default=0
-        On the squared norm of a frequency.
+        Weight of the squared norm of a frequency.
     is_divided : bool, default=False
-        Whether the residuals of a round are divided by the largest.
+        Whether the residuals of a round are divided by the largest one.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -134,7 +138,7 @@ class GBRFF(FourierMap):
     frequencies_ : array of shape (n_frequencies, n_features)
         In the units of X.
     losses_ : list of float
-        Mean exponential loss of the training part before the first round and after each.
+        Mean exponential loss on the training data before the first round and after each round.
     """
 
     def __init__(
@@ -147,11 +151,11 @@ class GBRFF(FourierMap):
         self.random_state = random_state
 
     def fit(self, X, y):
-        """Add one cosine a round."""
-        X = self._validate(X, reset=True)
+        """Add one cosine per round."""
+        X = validated(X, self, reset=True)
         rng = check_random_state(self.random_state)
-        # The phase stays while a frequency moves, so that the origin matters; centred samples
-        # would not be sparse any more.
+        # The phase is fixed while a frequency moves, so the origin matters. Centring would make
+        # sparse samples dense.
         self.scaler_ = StandardScaler(with_mean=isinstance(X, np.ndarray)).fit(X)
         scaled = self.scaler_.transform(X).astype(np.float32)
         deviation = np.sqrt(2 * self.gamma / max(1, np.count_nonzero(self.scaler_.var_)))
@@ -178,7 +182,7 @@ class GBRFF(FourierMap):
         return moved_frequency(draw, X, residuals, phase, self.penalty), phase
 
     def predict(self, X):
-        """Return the sign of the sum."""
+        """Return the sign of the sum of cosines."""
         turns = self.scaler_.transform(X).astype(np.float32) @ self.scaled_frequencies_.T
         scores = self.first_score_ + np.cos(turns - self.phases_) @ self.steps_
         return np.where(scores > 0, 1, -1)
@@ -186,10 +190,10 @@ class GBRFF(FourierMap):
 
 @dataclass(frozen=True)
 class TwoRows(Method):
-    """A method whose candidates are maps and classifiers, with a row for the best of each."""
+    """Method that yields maps and classifiers, with one row for the best of each."""
 
     def selections(self, name: str, width: float) -> dict[str, Callable]:
-        """Return which candidates compete for which row."""
+        """Return, for each row, a function that says whether a candidate competes for it."""
         del width
         return {
             name: lambda settings: not settings["is_ensemble"],
@@ -197,8 +201,8 @@ class TwoRows(Method):
         }
 
 
-def boosted_waves(bench: Bench, profile: Profile, width: float) -> Iterator[Candidate]:
-    """Yield the map and the classifier of every setting."""
+def boosted_waves(bench: Bench, profile: Profile, width: float) -> Iterator[Setting]:
+    """Yield the map and the classifier of each setting."""
     del profile
     seed, parts = bench.seed(NAME, width), bench.parts
     for gamma, penalty, is_divided in GRID:
@@ -209,10 +213,10 @@ def boosted_waves(bench: Bench, profile: Profile, width: float) -> Iterator[Cand
         yield classified(bench, {**settings, "is_ensemble": True}, model)
 
 
-def classified(bench: Bench, settings: dict[str, float], model: GBRFF) -> Candidate:
-    """Return the candidate of a classifier: its decisions are its only feature.
+def classified(bench: Bench, settings: dict[str, float], model: GBRFF) -> Setting:
+    """Return a classifier as a candidate whose only feature is its decision.
 
-    On one column of signs a linear machine can do no more than agree, or say always the same.
+    On one column of signs, a linear SVM can only agree with it or predict a constant.
     """
     parts = bench.parts
 
@@ -220,18 +224,20 @@ def classified(bench: Bench, settings: dict[str, float], model: GBRFF) -> Candid
         return model.predict(X)[:, np.newaxis].astype(np.float64)
 
     train, valid = decisions(parts.X_train), decisions(parts.X_valid)
-    return Candidate(settings, train, valid, lambda: decisions(parts.X_test))
+    return Setting(settings, train, valid, lambda: decisions(parts.X_test))
 
 
 def main() -> None:
-    """Run the cells that are not in the records yet, and write the report anew."""
+    """Run the cells that are not in the records yet, and rewrite the report."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--data", help="the folder of the public files")
+    parser.add_argument("--data", help="folder of the public data files")
     parser.add_argument("--out", type=Path, default=Path("results"))
     parser.add_argument("--profile", default="standard")
-    parser.add_argument("--datasets", default="", help="names with commas; else the profile's")
-    parser.add_argument("--seeds", type=int, default=5, help="how many splits")
-    parser.add_argument("--jobs", type=int, help="processes; one a core")
+    parser.add_argument(
+        "--datasets", default="", help="comma-separated names (default: the profile's)"
+    )
+    parser.add_argument("--seeds", type=int, default=5, help="number of splits")
+    parser.add_argument("--jobs", type=int, help="number of processes (default: one per core)")
     options = parser.parse_args()
     METHODS[NAME] = TwoRows(("small-d",), boosted_waves)
     plan = plan_of(options.profile, "small-d", options.datasets, options.seeds)

@@ -1,12 +1,16 @@
-"""Losses on one CUDA device: time, error and floor of each shape.
+"""Measure the alignment losses on one CUDA device: time, error and lower bound of each shape.
 
     python benchmarks/gpu.py
 
-Times are medians of CUDA events, in milliseconds. "sums" is all work on the device from samples,
-codes and frequencies to the sums of every class, in double precision; "kernel" is its one large
-kernel; "torch" the same sums by blocked products in float32. The floor is the larger of two times:
-the three 16-bit products at the rate that a large product of this device reaches, and the bytes
-of samples, frequencies and sums at the rate of a large copy.
+Times are in milliseconds, and medians of CUDA events unless noted:
+
+- "sums": all work on the device, from samples, codes and frequencies to the sums of every class;
+- "kernel": the one large kernel in it, and "one product" the same kernel with coarse products;
+- "torch": the same sums by blocked products in float32;
+- "floor": a lower bound, the larger of two times. One is the time of the three 16-bit products at
+  the rate of a large product on this device. The other is the time to read samples and frequencies
+  and to write sums, at the rate of a large copy;
+- "losses" and "fit": the time that a user waits, the best of three.
 """
 
 import math
@@ -17,9 +21,10 @@ import torch
 
 from pacfourier import PBRFF, alignment_losses
 from pacfourier.core.alignment.targets import ClassTarget
-from pacfourier.tensors.alignment import sums
-from pacfourier.tensors.triton import halves as fused
+from pacfourier.tensors.phases import row_blocks
+from pacfourier.tensors.triton.halves import code_chunks, halves, row_scaled_halves, tile_of
 from pacfourier.tensors.triton.kernels import chunk_sums
+from pacfourier.tensors.triton.sums import column_sums
 
 SHAPES = ((26_048, 108, 20_000), (8_268, 784, 20_000), (1_000_000, 108, 20_000))
 N_TIMES = 15
@@ -50,7 +55,7 @@ def sample(n_samples, n_features, n_frequencies):
 
 
 def measured_rates():
-    """Return the operations a second of a 16-bit product, and the bytes a second of a copy."""
+    """Return the operations per second of a 16-bit product, and the bytes per second of a copy."""
     a = torch.randn((8192, 8192), device="cuda").half()
     product = median_time(lambda: a @ a)
     big = torch.empty(2**30, dtype=torch.uint8, device="cuda")
@@ -59,17 +64,17 @@ def measured_rates():
 
 
 def rows(shape, flops, bandwidth):
-    """Return the figures of a shape."""
+    """Return the measurements of one shape."""
     X, y, W = sample(*shape)
     n_samples, n_features, n_frequencies = shape
     weighted = ClassTarget(np.array([-1, 1])).encode(y)
-    tile = fused.tile_of(X)
-    chunks = fused.code_chunks(weighted, tile.samples, X.device)
+    tile = tile_of(X)
+    chunks = code_chunks(weighted, tile.samples, X.device)
     width = -(-n_features // tile.features) * tile.features
     n_padded = -(-n_frequencies // tile.frequencies) * tile.frequencies
-    left = fused.row_scaled_halves(W, n_padded, width)
-    right = fused.halves(X[chunks.rows], width)
-    found = fused.column_sums(X, chunks, 2, W, tile)
+    left = row_scaled_halves(W, n_padded, width)
+    right = halves(X[chunks.rows], width)
+    found = column_sums(X, chunks, 2, W, tile)
     exact = double_sums(X, y, W[:512])
     error = float((found[:, :2, :512] - exact).abs().max()) / n_samples
     floor = max(
@@ -79,7 +84,7 @@ def rows(shape, flops, bandwidth):
     n_times = 5 if n_samples > 10**5 else N_TIMES
     return {
         "n x d x N": " x ".join(f"{size:,}" for size in shape),
-        "sums": median_time(lambda: fused.column_sums(X, chunks, 2, W, tile), n_times),
+        "sums": median_time(lambda: column_sums(X, chunks, 2, W, tile), n_times),
         "kernel": median_time(
             lambda: chunk_sums(left, right, chunks, tile, is_exact=True), n_times
         ),
@@ -109,7 +114,7 @@ def torch_sums(X, y, W):
     """Return the sums by blocked products in float32, all on the device."""
     codes = torch.as_tensor(np.stack([y < 0, y > 0]), device="cuda").float()
     totals = torch.zeros((2, 2, len(W)), dtype=torch.float64, device="cuda")
-    for block in sums.row_blocks(len(X), len(W)):
+    for block in row_blocks(len(X), len(W)):
         phases = X[block] @ W.T
         totals[0] += codes[:, block] @ phases.cos()
         totals[1] += codes[:, block] @ phases.sin()
@@ -117,7 +122,7 @@ def torch_sums(X, y, W):
 
 
 def wall_time(work):
-    """Return the seconds of a call as a user sees them, in milliseconds; the best of three."""
+    """Return the wall time of a call in milliseconds, the best of three."""
     times = []
     for _ in range(3):
         start = time.perf_counter()
@@ -128,7 +133,7 @@ def wall_time(work):
 
 
 def main():
-    """Print a table."""
+    """Print one table with a row per shape."""
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}")
     flops, bandwidth = measured_rates()
     print(f"16-bit product {flops / 1e12:.0f} TFLOP/s, copy {bandwidth / 1e12:.2f} TB/s")

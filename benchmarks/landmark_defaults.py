@@ -1,6 +1,7 @@
-"""Which landmarks? Validation error of the landmark maps over the paper's data sets and digits.
+"""Compare settings of the landmark maps, to choose their defaults.
 
-The test parts are never read. At most 200 landmarks, beta = 1.
+The table shows validation errors on the paper's data sets and on digits, with at most 200 landmarks
+and beta = 1. The test sets are never read.
 """
 
 import itertools
@@ -20,7 +21,7 @@ MOST_LANDMARKS = 200
 
 
 def measure(name, seed):
-    """Yield a row a setting."""
+    """Yield one row per setting."""
     parts = split_samples(*samples(name), seed)
     X, y = parts[0], parts[2]
     n_landmarks = min(MOST_LANDMARKS, X.shape[0] // 10)
@@ -37,7 +38,7 @@ def measure(name, seed):
 
 
 def main(names):
-    """Print the mean validation errors, a row a setting, a column a data set."""
+    """Print mean validation errors: one row per setting, one column per data set."""
     warnings.simplefilter("ignore", ConvergenceWarning)
     rows = [
         (name, *row) for name in names for seed in range(N_SPLITS) for row in measure(name, seed)

@@ -1,4 +1,4 @@
-"""How time and memory are measured: ratios inside one run, peaks above a baseline."""
+"""Measure time, as ratios within one run, and peak memory, above a baseline."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def seconds(call):
-    """Time one call, after the BLAS threads of the last one have gone to sleep."""
+    """Return the seconds of one call, after the BLAS threads of the last one have stopped."""
     time.sleep(0.1)
     start = time.perf_counter()
     call()
@@ -18,14 +18,14 @@ def seconds(call):
 
 
 def median_ratio(first, second, rounds=7):
-    """Return the median over rounds of time(first) / time(second), taken in turns."""
+    """Return the median of time(first) / time(second) over rounds; the calls alternate."""
     first(), second()
     ratios = [seconds(first) / seconds(second) for _ in range(rounds)]
     return float(np.median(ratios))
 
 
 def peak_megabytes(call):
-    """Return the peak of what a call allocates (NumPy arrays and Python objects)."""
+    """Return the peak memory that a call allocates, in NumPy arrays and Python objects."""
     tracemalloc.start()
     call()
     _, peak = tracemalloc.get_traced_memory()
@@ -34,7 +34,7 @@ def peak_megabytes(call):
 
 
 def python_seconds(code, **environment):
-    """Return what a fresh interpreter prints: a number of seconds."""
+    """Run code that prints a number of seconds in a new interpreter, and return that number."""
     result = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, **environment},

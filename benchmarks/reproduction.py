@@ -1,8 +1,8 @@
-"""The quick reproduction against a plain loop over the same cells, timed in one run.
+"""Compare the time of the quick reproduction with that of a plain loop over the same cells.
 
-The plain loop is written from the paper's text: nothing is shared between two settings, a map is
-fitted anew for every setting and computed anew for every C, and scikit-learn's LinearSVC learns
-each C alone. Both loops draw from the same seeds and have one thread.
+The plain loop follows the text of the paper and shares nothing between settings: it fits the map
+again for every setting, computes it again for every C, and trains scikit-learn's LinearSVC for each
+C separately. Both loops use the same seeds and one thread.
 """
 
 import time
@@ -36,16 +36,16 @@ LANDMARKS = {"C": "kmeans", "R": "random"}
 
 
 class Chosen(NamedTuple):
-    """What the plain loop selected."""
+    """The errors of the model that the plain loop selected."""
 
     valid_errors: int
     test_errors: int
     has_converged: bool
-    """Whether LinearSVC did, for every setting and every C."""
+    """Whether LinearSVC converged for every setting and every C."""
 
 
 def plain_settings(bench: Bench, name: str, width: int) -> Iterator[Callable[[], Any]]:
-    """Yield, for each setting of a method, a function that fits its map."""
+    """Yield one function per setting of a method, which fits its map."""
     parts, gamma = bench.parts, bench.gamma
     if name == "RFF":
         seed = bench.seed("RFF", "iid", width)
@@ -78,7 +78,7 @@ def plain_settings(bench: Bench, name: str, width: int) -> Iterator[Callable[[],
 
 
 def plain_cell(bench: Bench, name: str, width: int) -> Chosen:
-    """Select a method's setting and C on validation, as one writes it first."""
+    """Choose the setting and C of a method on validation data, in a plain loop."""
     parts, best, converged = bench.parts, None, True
     for fit in plain_settings(bench, name, width):
         model = fit()
@@ -98,7 +98,7 @@ def plain_cell(bench: Bench, name: str, width: int) -> Chosen:
 
 
 def plain_svm(bench: Bench) -> tuple[float, Chosen]:
-    """Return the bandwidth of the RBF SVM with the fewest validation errors, and its errors."""
+    """Return the bandwidth with the fewest validation errors of the RBF SVM, and its errors."""
     parts, best = bench.parts, None
     for C in CS:
         for gamma in GAMMAS:
@@ -111,7 +111,7 @@ def plain_svm(bench: Bench) -> tuple[float, Chosen]:
 
 
 def plain_quick(methods: tuple[str, ...] = PUBLISHED) -> dict[tuple[str, int], Chosen]:
-    """Return what the plain loop selects in every cell of the quick profile, on breast."""
+    """Return the selection of the plain loop in every cell of the quick profile, on breast."""
     profile = PROFILES["quick"]
     widths = {"greedy": profile.widths, "landmarks": profile.percentages}
     bench = Bench("breast", 0, split_parts(load("breast"), 0), gamma=np.nan)
@@ -124,7 +124,7 @@ def plain_quick(methods: tuple[str, ...] = PUBLISHED) -> dict[tuple[str, int], C
 
 
 def library_quick(methods: tuple[str, ...] = PUBLISHED) -> dict[tuple[str, int], dict[str, Any]]:
-    """Return the rows of the library's quick plan, on breast and in one process."""
+    """Return the result rows of the library for the same cells, in one process."""
     plan = Plan("quick", ("landmarks", "greedy"), ("breast",), 1, methods)
     with Records(":memory:") as records:
         for _ in run_plan(plan, records, n_jobs=1):
@@ -133,8 +133,9 @@ def library_quick(methods: tuple[str, ...] = PUBLISHED) -> dict[tuple[str, int],
 
 
 def main() -> None:
-    """Time both loops, compare what they selected and print the figures."""
-    library_quick(("RFF", "PB-R"))  # numba compiles
+    """Time both loops, compare their selections and print the results."""
+    # The first run compiles the loops, which must not be timed.
+    library_quick(("RFF", "PB-R"))
     start = time.perf_counter()
     rows = library_quick()
     middle = time.perf_counter()
@@ -158,7 +159,7 @@ def main() -> None:
     print(f"equal test errors in {agreeing['test_errors']}")
     for key in converged:
         if rows[key]["valid_errors"] != found[key].valid_errors:
-            raise SystemExit(f"{key}: both converged, and the validation errors differ")
+            raise SystemExit(f"{key}: both solvers converged, but the validation errors differ")
 
 
 if __name__ == "__main__":

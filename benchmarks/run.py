@@ -1,6 +1,7 @@
-"""Speed and memory against their bars: one table, every row a ratio or a peak of this run.
+"""Measure speed and memory and compare them with our goals.
 
-The real data sets are read from ``PACFOURIER_DATA``; rows that need them are left out without it.
+Every row of the table is a time ratio within this run, a time, or a peak of memory. The real data
+sets are read from the folder ``PACFOURIER_DATA``. Without it, the rows that need them are skipped.
 """
 
 import json
@@ -31,7 +32,7 @@ PLAIN_BARS = {"adult": 25.0, "mnist": 7.5}
 
 
 def loss_rows(name):
-    """Losses against the plain way and against the bare product, N = 4,000."""
+    """Compare the losses with plain NumPy and with a bare matrix product, N = 4,000."""
     n_samples, n_features = SHAPES[name]
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n_samples, n_features), dtype=np.float32)
@@ -50,7 +51,7 @@ def loss_rows(name):
 
 
 def structured_rows():
-    """Losses of a structured pool against the bare dense product, d = 784, N = 20,000."""
+    """Compare structured losses with a bare matrix product, d = 784, N = 20,000."""
     n_samples, n_features, n_frequencies = 8_192, 784, 20_000
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n_samples, n_features), dtype=np.float32)
@@ -75,7 +76,7 @@ def structured_rows():
 
 
 def adult_rows():
-    """Peak memory and redraws, N = 20,000, and the transform, on the real data."""
+    """Measure the peak memory, a redraw and the transform on adult, N = 20,000."""
     data = load("adult")
     X, y = data.X[: data.n_train][:26_048], data.y[: data.n_train][:26_048]
     model = PBRFF(100, random_state=0)
@@ -95,7 +96,7 @@ def adult_rows():
 
 
 def farm_rows():
-    """Fit a sparse, very wide data set, N = 20,000."""
+    """Measure a fit of a sparse, very wide data set, N = 20,000."""
     data = load("farm")
     X, y = data.X[:2_485], data.y[:2_485]
     model = PBRFF(100, random_state=0)
@@ -107,7 +108,7 @@ def farm_rows():
 
 
 def scaling_rows():
-    """Cost when the samples or the candidates double: linear is 1."""
+    """Measure the cost of doubling the samples or the candidates: 1 means linear."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40_000, 50), dtype=np.float32)
     y = np.where(X[:, 0] > 0, 1, -1)
@@ -123,7 +124,7 @@ def scaling_rows():
 
 
 def start_rows():
-    """First-call compilation on a cold cache, and the import."""
+    """Measure the compilation at the first call with an empty cache, and the import."""
     code = """
 import numpy as np, time
 from pacfourier import PBRFF
@@ -149,7 +150,7 @@ print(time.perf_counter() - start)
 
 
 def landmark_rows():
-    """Fit and transform 10 % landmarks of adult, 64 frequencies each; then share them."""
+    """Measure landmark maps of adult: 10 % landmarks, 64 frequencies each or shared."""
     data = load("adult")
     X, y = data.X[:26_048].astype(np.float32), data.y[:26_048]
     rows = np.random.default_rng(0).permutation(len(y))[: len(y) // 10]
@@ -168,7 +169,13 @@ def landmark_rows():
     elapsed = []
     peak = peak_megabytes(lambda: elapsed.append(seconds(lambda: model.fit_transform(X, y))))
     ours = seconds(lambda: model.fit_transform(X, y)) / len(rows)
-    yield "plain loop / fit_transform, a landmark", seconds(plain) / n_slice / ours, ">=", 12.0, "x"
+    yield (
+        "plain loop / fit_transform of a landmark",
+        seconds(plain) / n_slice / ours,
+        ">=",
+        12.0,
+        "x",
+    )
     yield "peak memory of fit_transform, landmarks", peak, "<=", 500, "MB"
     shared = PBLandmarks((X[rows], y[rows]), frequencies="shared", gamma=1e-7, random_state=0)
     shared.fit(X[:200], y[:200])
@@ -177,7 +184,7 @@ def landmark_rows():
 
 
 def certificate_rows():
-    """Time a certificate of N = 20,000 candidates, all bounds that apply to two classes."""
+    """Measure four certificates of two classes with N = 20,000 candidates."""
     X, y = mnist17_samples()
     model = PBRFF(target_type="binary", random_state=0).fit(X, y)
 
@@ -190,9 +197,9 @@ def certificate_rows():
 
 
 def mnist17_samples(test=False):
-    """Return 60 % of the ones and sevens, 9,102 images with their labels, or the other 6,068.
+    """Return 60 % of the ones and sevens (9,102 images) with their labels, or the other 6,068.
 
-    A draw of its own: the training part of the reproduction's split 0 has 9,101.
+    This is not split 0 of the reproduction, whose training part has 9,101 images.
     """
     data = load("mnist17")
     order = np.random.default_rng(0).permutation(len(data.y))
@@ -200,7 +207,7 @@ def mnist17_samples(test=False):
     return data.X[rows].astype(np.float32), data.y[rows]
 
 
-# One prior of 10 bandwidths x 1,000 frequencies, beta = 1, epsilon = 0.05, one draw of the prior.
+# Measured once with beta = 1, epsilon = 0.05 and one prior of 10 bandwidths x 1,000 frequencies.
 REFERENCE_BOUNDS = {
     "empirical loss": 0.2486,
     "test loss": 0.2492,
@@ -212,7 +219,7 @@ REFERENCE_BOUNDS = {
 
 
 def print_certificate_table(n_seeds=6):
-    """Print the bounds on mnist17 over draws of the prior, beside those of one reference draw."""
+    """Print the bounds on mnist17 over several draws of the prior, beside one reference draw."""
     X, y = mnist17_samples()
     X_test, y_test = mnist17_samples(test=True)
     columns = {name: [] for name in REFERENCE_BOUNDS}
@@ -246,22 +253,22 @@ def print_certificate_table(n_seeds=6):
 
 
 def reaches(value, relation, bar):
-    """Say whether a measurement meets its bar."""
+    """Return whether a measurement meets its goal."""
     if relation == ">=":
         return value >= bar
     return value <= bar if relation == "<=" else abs(value / bar - 1) <= 0.15
 
 
 def main():
-    """Run every row, print the table and write it as JSON."""
+    """Measure every row, print the table and save it as JSON."""
     groups = [lambda name=name: loss_rows(name) for name in SHAPES]
     groups += [structured_rows, scaling_rows, start_rows]
     if Path(os.environ.get("PACFOURIER_DATA", ""), "adult.data.gz").is_file():
         groups += [adult_rows, farm_rows, landmark_rows, certificate_rows]
     else:
-        print("PACFOURIER_DATA names no data: the rows on real data are left out.")
+        print("The rows on real data are skipped: set PACFOURIER_DATA to the folder of the data.")
     start, rows = time.perf_counter(), []
-    print(f"{'row':<48}{'measured':>12}  bar")
+    print(f"{'what':<48}{'measured':>12}  goal")
     for group in groups:
         for row, value, relation, bar, unit in group():
             met = reaches(value, relation, bar)
@@ -273,7 +280,7 @@ def main():
     path = Path("results", "bench.json")
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(rows, indent=2, default=bool))
-    print(f"{time.perf_counter() - start:.0f} s; written to {path}")
+    print(f"Table saved to {path} after {time.perf_counter() - start:.0f} s.")
 
 
 if __name__ == "__main__":

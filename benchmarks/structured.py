@@ -1,8 +1,9 @@
-"""Do structured candidates cost accuracy? Learning curves of PBRFF, independent against structured.
+"""Compare PBRFF with independent and with structured candidates: test errors and fit times.
 
-One fit a split and sampling; every number of frequencies is a ``redraw`` of it. The C of the
-linear SVM is chosen on the validation part, the table shows the test part. With the argument
-``costs``, what a pair of a sample and a candidate costs is measured instead, by width of the data.
+There is one fit per split and sampling; every number of frequencies is a ``redraw`` of it. The C of
+the linear SVM is chosen on the validation part, and the table shows the error on the test part.
+With the argument ``costs``, the script measures the time per pair of a sample and a candidate
+instead, for several numbers of features.
 """
 
 import sys
@@ -30,7 +31,7 @@ WIDTHS = (32, 108, 256, 512, 784, 1_024, 1_554, 4_000)
 
 
 def test_error(model, parts):
-    """Return the test error in % of the linear SVM with the best C on the validation part."""
+    """Return the test error in % of a linear SVM, with C chosen on the validation part."""
     path = squared_hinge_path(model.transform(parts.X_train), parts.y_train, CS)
     valid = model.transform(parts.X_valid)
     best = min(path, key=lambda weights: n_errors(valid, weights, parts.y_valid))
@@ -38,7 +39,7 @@ def test_error(model, parts):
 
 
 def measure(name, split):
-    """Yield a row a sampling and number of frequencies."""
+    """Yield one row per sampling and number of frequencies."""
     parts = split_parts(load(name), split)
     for sampling in SAMPLINGS:
         model = PBRFF(sampling=sampling, target_type="binary", random_state=split)
@@ -51,7 +52,7 @@ def measure(name, split):
 
 
 def print_costs(n_samples=4_096, n_frequencies=8_192, rounds=5):
-    """Print nanoseconds a pair for both samplings, best of some rounds taken in turns."""
+    """Print nanoseconds per pair for both samplings: the best of several alternating rounds."""
     rng = np.random.default_rng(0)
     y = np.resize([-1, 1], n_samples)
     target = target_of(y)
@@ -63,11 +64,12 @@ def print_costs(n_samples=4_096, n_frequencies=8_192, rounds=5):
             for _ in range(rounds)
         ]
         costs = np.min(times, axis=0) / (n_samples * n_frequencies) * 1e9
-        print(f"d = {width:>5}: {dict(zip(SAMPLINGS, costs.round(2).tolist(), strict=True))} ns")
+        found = dict(zip(SAMPLINGS, costs.round(2).tolist(), strict=True))
+        print(f"d = {width:>5}: {found} ns per pair")
 
 
 def main(names):
-    """Print mean and standard deviation of the test errors over splits, and the time of a fit."""
+    """Print the mean and standard deviation of the test errors over splits, and fit times."""
     if names == ["costs"]:
         print_costs()
         return
@@ -81,7 +83,7 @@ def main(names):
         )
         fits = table[table.data == name].groupby("sampling").fit.min()
         print(errors.round(2).to_string())
-        print("fit in s, best:", fits.round(2).to_dict(), flush=True)
+        print("best fit time in s:", fits.round(2).to_dict(), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,15 @@
-"""All ten digits of MNIST: test error and seconds of a fit, by map and number of frequencies.
+"""Compare feature maps on all ten digits of MNIST: test errors and fit times.
 
-Of the 60,000 training images 10,000 validate; their order is MNIST's own, which mixes the digits.
-On every map stands the same linear model, scikit-learn's ``RidgeClassifier`` (one regression a
-digit), which is one Gram matrix and some solves: all maps have 2 D columns. Where a map needs a
-bandwidth, three compete, multiples of the median one; they and the ridge are chosen on validation,
-and the winner meets the test images as it is, without a new fit. Seconds are those of fitting the
-map, for all its settings together, without the linear model. "PBRFF-paper" has the paper's beta
-of one, draw and class_weight; the other learned maps have their defaults.
+The last 10,000 of the 60,000 training images are for validation. MNIST's own order mixes the
+digits, so no shuffling is needed. All maps have 2 D columns, and the same linear model is trained
+on each: scikit-learn's ``RidgeClassifier``, one regression per digit.
+
+If a map needs a bandwidth, three multiples of the median bandwidth compete. The bandwidth and the
+ridge are chosen on validation data. The chosen model is tested as it is, without a new fit.
+
+Times are the seconds to fit the map, for all its settings together, without the linear model.
+"PBRFF-paper" uses the paper's beta = 1, draw and class_weight. The other learned maps use their
+defaults.
 """
 
 import argparse
@@ -23,7 +26,7 @@ from sklearn.linear_model import RidgeClassifier
 from pacfourier import PBRFF, RFF, BoostedRFF
 from pacfourier.core.prior.bandwidth import median_gamma, median_rows
 from pacfourier.datasets import describe
-from pacfourier.datasets.files import contents
+from pacfourier.datasets.public_files import contents
 
 WIDTHS = (50, 100, 500)
 GAMMA_MULTIPLES = (0.25, 1.0, 4.0)
@@ -44,21 +47,21 @@ NAMES = ("RFF-median", "RFF", "Nystroem", "PBRFF-paper", "PBRFF", "BoostedRFF")
 
 
 def settings_of(name: str, width: int, gammas: list[float]) -> list[Any]:
-    """Return the settings of a map that compete."""
+    """Return the settings of a map to choose from."""
     if name in MAPS:
         return [MAPS[name](width)]
     return [TUNED_MAPS[name](width, gamma) for gamma in gammas]
 
 
 class Parts(NamedTuple):
-    """Images and digits, each for training, validation and test."""
+    """Images and digits, each as a tuple of training, validation and test part."""
 
     X: tuple[np.ndarray, np.ndarray, np.ndarray]
     digits: tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def ten_digits(folder: str | None, n_rows: int) -> Parts:
-    """Return the parts: a sixth of the rows validates, and as many of the test images test."""
+    """Return the parts: a sixth of the rows for validation, and as many test images."""
     files = contents(describe("mnist17"), folder)
     n_valid = n_rows // 6
     parts = []
@@ -74,7 +77,7 @@ def ten_digits(folder: str | None, n_rows: int) -> Parts:
 
 
 def best_ridge(model: Any, parts: Parts) -> tuple[float, RidgeClassifier]:
-    """Return the smallest validation error over the ridges, and its classifier."""
+    """Return the smallest validation error over all ridges, and its classifier."""
     train, valid = (model.transform(X).astype(np.float64) for X in parts.X[:2])
     found = []
     for ridge in RIDGES:
@@ -84,7 +87,7 @@ def best_ridge(model: Any, parts: Parts) -> tuple[float, RidgeClassifier]:
 
 
 def measured_map(settings: list[Any], parts: Parts, seed: int) -> tuple[float, float]:
-    """Return the test error in % of the setting that validation chose, and seconds of all fits."""
+    """Return the test error in % of the best setting on validation, and the time of all fits."""
     elapsed, found = 0.0, []
     for setting in settings:
         model = clone(setting).set_params(random_state=seed)
@@ -97,19 +100,23 @@ def measured_map(settings: list[Any], parts: Parts, seed: int) -> tuple[float, f
 
 
 def main() -> None:
-    """Print the table, a row a map as it is done."""
+    """Print the table, one row per map as soon as it is finished."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--data", help="the folder of the public files")
-    parser.add_argument("--widths", type=int, nargs="+", default=WIDTHS, help="frequencies")
+    parser.add_argument("--data", help="folder of the public data files")
+    parser.add_argument(
+        "--widths", type=int, nargs="+", default=WIDTHS, help="numbers of frequencies D"
+    )
     parser.add_argument("--methods", nargs="+", choices=NAMES, default=NAMES)
-    parser.add_argument("--rows", type=int, default=60_000, help="training and validation rows")
+    parser.add_argument(
+        "--rows", type=int, default=60_000, help="number of training and validation rows"
+    )
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     parts = ten_digits(options.data, options.rows)
     rows = median_rows(len(parts.X[0]), np.random.default_rng(options.seed))
     median = median_gamma(parts.X[0][rows])
     gammas = [multiple * median for multiple in GAMMA_MULTIPLES]
-    # numba compiles, which is nobody's fit.
+    # The first fits compile the loops, which must not be timed.
     measured_map([PBRFF(5), BoostedRFF(5)], ten_digits(options.data, 600), options.seed)
     print("| error in % (fit, s) |" + "".join(f" D = {width} |" for width in options.widths))
     print("| --- |" + " --- |" * len(options.widths))

@@ -1,12 +1,13 @@
-"""The plain ways that the benchmarks compare with, written from the formulas."""
+"""Straightforward versions of the computations, which the benchmarks compare with."""
 
 import numpy as np
 
 
 def plain_losses(X, y, frequencies):
-    """Compute the losses as one writes them first: full matrices in double precision.
+    """Compute the losses directly from the formula, with full matrices in double precision.
 
-    Two products and four n x N matrices: cos(XW), sin(XW) and each of them times the labels.
+    This takes two products and four n x N matrices: cos(XW), sin(XW) and each of them times the
+    labels.
     """
     n = len(X)
     cosines = np.einsum("i,im->im", y, np.cos(X @ frequencies.T)).sum(axis=0)
@@ -15,12 +16,12 @@ def plain_losses(X, y, frequencies):
 
 
 def bare_product(X, frequencies, out):
-    """Do one matrix product of the same shape, into memory that is already there."""
+    """Compute one matrix product of the same shape, into an existing array."""
     return np.dot(X, frequencies.T, out=out)
 
 
 def plain_landmark_fit(X, y, landmark, label, frequencies, beta):
-    """Return one landmark's posterior, as one writes it first."""
+    """Return the posterior of one landmark, directly from the formula."""
     waves = np.cos((landmark - X) @ frequencies.T)
     agreements = np.where(y == label, 1.0, -1.0)
     losses = (1 - np.einsum("i,im->m", agreements, waves) / len(X)) / 2
@@ -29,5 +30,5 @@ def plain_landmark_fit(X, y, landmark, label, frequencies, beta):
 
 
 def plain_landmark_transform(X, landmark, frequencies, posterior):
-    """Map all samples to one landmark's similarity."""
+    """Return the similarity of all samples to one landmark."""
     return np.cos((landmark - X) @ frequencies.T) @ posterior

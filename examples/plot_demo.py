@@ -1,9 +1,9 @@
-"""Few learned frequencies against many random ones.
+"""Compare feature maps of the same size: learned from labels, or random.
 
-Test error of a linear SVM on small maps of equal width: learned from labels (BoostedRFF, PBRFF,
-PBLandmarks), random (RFF, scikit-learn's RBFSampler), or kernel values at random samples
-(scikit-learn's Nystroem). Our maps have their default parameters, scikit-learn's the bandwidth of
-its SVC, which is the kernel machine that they replace.
+A linear SVM is trained on six feature maps with the same number of columns. BoostedRFF, PBRFF and
+PBLandmarks learn from the labels. RFF and scikit-learn's RBFSampler are random, and scikit-learn's
+Nystroem evaluates the kernel at random samples. Our maps run with their default parameters.
+scikit-learn's maps use the bandwidth of its SVC, the kernel machine that they approximate.
 """
 
 import time
@@ -22,15 +22,17 @@ from sklearn.svm import SVC, LinearSVC
 
 from pacfourier import PBRFF, RFF, BoostedRFF, PBLandmarks
 
-# Pixels have one scale: standardised, dark corners would count as much as strokes, and every map
-# is worse. The columns of breast cancer differ in scale by five powers of ten.
+# All pixels have the same scale. Standardising them would give the nearly constant corners as much
+# weight as the strokes, and every map gets worse. The columns of breast cancer differ in scale by
+# five powers of ten, so they are standardised.
 DATASETS = {
-    "digits, pixels / 16": (load_digits, FunctionTransformer(lambda X: X / 16)),
-    "breast cancer, standardised columns": (load_breast_cancer, StandardScaler()),
+    "Digits (pixel values / 16)": (load_digits, FunctionTransformer(lambda X: X / 16)),
+    "Breast cancer (standardised columns)": (load_breast_cancer, StandardScaler()),
 }
 N_FREQUENCIES = (2, 5, 10, 20, 50)
 N_SPLITS = 10
-# Colours that stay apart in the common kinds of colour blindness; what sees no labels is dashed.
+# The colours can be told apart with the common kinds of colour blindness. Maps that do not see the
+# labels are dashed.
 STYLES = {
     "BoostedRFF": {"color": "#C00000", "marker": "o", "linewidth": 2.6},
     "PBLandmarks": {"color": "#CC79A7", "marker": "P"},
@@ -42,7 +44,7 @@ STYLES = {
 
 
 def maps(n_frequencies, gamma, seed):
-    """Return every map at the same output width, two columns a frequency."""
+    """Return all maps with the same number of columns: two per frequency."""
     width = 2 * n_frequencies
     return {
         "BoostedRFF": BoostedRFF(n_frequencies, random_state=seed),
@@ -55,7 +57,7 @@ def maps(n_frequencies, gamma, seed):
 
 
 def parts(load, scaler, split):
-    """Return training inputs, test inputs and their labels; the scaler sees training inputs."""
+    """Return X_train, X_test, y_train and y_test; the scaler is fitted on X_train only."""
     X, y = load(return_X_y=True)
     X_train, X_test, *labels = train_test_split(
         X, y, test_size=0.25, random_state=split, stratify=y
@@ -65,9 +67,9 @@ def parts(load, scaler, split):
 
 
 def split_errors(load, scaler, split):
-    """Return the test errors in percent of one split: a list over sizes a method, and the SVC's."""
+    """Return the test errors in % of one split: one list over sizes per method, and the SVC."""
     X_train, X_test, y_train, y_test = parts(load, scaler, split)
-    # The default of SVC, gamma="scale", as a number.
+    # RBFSampler and Nystroem take numbers only: this is gamma="scale", the default of SVC.
     gamma = 1 / (X_train.shape[1] * X_train.var())
 
     def error(model):
@@ -81,26 +83,27 @@ def split_errors(load, scaler, split):
 
 
 def errors(load, scaler):
-    """Return test errors in percent: an array (splits, sizes) a method, and the SVC's mean."""
-    # A core a split is faster than many cores a map: the maps are small.
+    """Return test errors in %: one array (splits, sizes) per method, and the mean of the SVC."""
+    # The maps are small, so one core per split is faster than several cores per map.
     work = Parallel(n_jobs=-1)(
         delayed(split_errors)(load, scaler, split) for split in range(N_SPLITS)
     )
-    tables, ceilings = zip(*work, strict=True)
-    return {name: np.array([table[name] for table in tables]) for name in STYLES}, np.mean(ceilings)
+    tables, references = zip(*work, strict=True)
+    errors_of = {name: np.array([table[name] for table in tables]) for name in STYLES}
+    return errors_of, np.mean(references)
 
 
-def print_table(title, table, ceiling):
-    """Print mean test errors, a row a method."""
+def print_table(title, table, reference):
+    """Print mean test errors, one row per method."""
     print(f"\n{title}: test error in %, mean of {N_SPLITS} splits")
     print("columns".ljust(12) + "".join(f"{2 * size:>8}" for size in N_FREQUENCIES))
     for name, values in table.items():
         print(name.ljust(12) + "".join(f"{value:8.1f}" for value in values.mean(axis=0)))
-    print(f"{'RBF SVC':<12}{ceiling:8.1f}")
+    print(f"{'RBF SVC':<12}{reference:8.1f}")
 
 
-def draw(axis, title, table, ceiling):
-    """Plot mean test errors, and their standard errors, against the width of the map."""
+def draw(axis, title, table, reference):
+    """Plot mean test errors and their standard errors against the number of columns."""
     widths = 2 * np.array(N_FREQUENCIES)
     for name, style in STYLES.items():
         mean = table[name].mean(axis=0)
@@ -109,13 +112,13 @@ def draw(axis, title, table, ceiling):
         axis.fill_between(
             widths, mean - error, mean + error, color=style["color"], alpha=0.15, lw=0
         )
-    axis.axhline(ceiling, color="black", linewidth=1, linestyle=":", label="RBF SVC")
+    axis.axhline(reference, color="black", linewidth=1, linestyle=":", label="RBF SVC")
     finish(axis, title, widths)
 
 
 def finish(axis, title, widths):
-    """Set title, scales and ticks of a panel."""
-    axis.set(xlabel="columns of the map", xscale="log", yscale="log")
+    """Set the title, the scales and the ticks of a panel."""
+    axis.set(xlabel="number of columns of the feature map", xscale="log", yscale="log")
     axis.set_title(title, fontsize=11)
     axis.minorticks_off()
     axis.set_xticks(widths, [str(width) for width in widths])
@@ -127,27 +130,27 @@ def finish(axis, title, widths):
 
 
 def draw_legend(figure, handles):
-    """Say below the panels what every line and the bands are."""
+    """Explain the lines and the bands below the panels."""
     band = Patch(color="#999999", alpha=0.4, linewidth=0, label="\u00b1 standard error")
     place = {"loc": "outside lower center", "ncols": 4, "frameon": False}
-    title = "Solid: the map is learned from labels. Dashed: it sees no labels."
+    title = "Solid lines: maps learned from labels. Dashed lines: maps that do not see the labels."
     figure.legend(handles=[*handles, band], title=title, **place)
 
 
 def main():
-    """Print the tables and save the plot."""
+    """Print the tables and save the figure."""
     start = time.perf_counter()
     figure, axes = plt.subplots(1, len(DATASETS), figsize=(10, 4.9), layout="constrained")
     for axis, (title, source) in zip(axes, DATASETS.items(), strict=True):
-        table, ceiling = errors(*source)
-        print_table(title, table, ceiling)
-        draw(axis, title, table, ceiling)
-    axes[0].set_ylabel("test error, %")
+        table, reference = errors(*source)
+        print_table(title, table, reference)
+        draw(axis, title, table, reference)
+    axes[0].set_ylabel("test error (%)")
     draw_legend(figure, axes[0].get_legend_handles_labels()[0])
     path = Path("results", "demo.png")
     path.parent.mkdir(exist_ok=True)
     figure.savefig(path, dpi=150)
-    print(f"\nplot saved to {path}; {time.perf_counter() - start:.0f} s in all")
+    print(f"\nFigure saved to {path} after {time.perf_counter() - start:.0f} s.")
 
 
 if __name__ == "__main__":

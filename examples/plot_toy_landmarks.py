@@ -1,28 +1,30 @@
-"""Five landmarks, before and after learning (Figure 1 of the paper and its supplement twin).
+"""Draw the similarity to five landmarks before and after learning from labels.
 
-Upper row: the RBF kernel around each landmark, the prior. Lower row: the similarities that twenty
-frequencies learn from labels at beta = 1. Right: the decision of a linear SVM on the five columns.
+This repeats Figure 1 of the paper, and the matching figure of its supplement. The upper row shows
+the RBF kernel around each landmark, which is the prior. The lower row shows the similarities that
+PBLandmarks learns with twenty frequencies per landmark and beta = 1. The last column shows the
+decision of a linear SVM on the five similarities.
 """
 
 import time
 from pathlib import Path
 
-from pacfourier.datasets.toy import TOYS
+from pacfourier.datasets.toy_samples import TOYS
 from pacfourier.experiments.figures import toy_figure, toy_title
-from pacfourier.experiments.summary import estimate
-from pacfourier.experiments.toy import toy_maps, toy_row
+from pacfourier.experiments.results_summary import estimate
+from pacfourier.experiments.toy_landmarks import toy_maps, toy_row
 
 N_SPLITS = 20
 
 
 def test_errors(dataset, method):
-    """Return the test error in % of every split."""
+    """Return the test error in % for each split."""
     rows = [toy_row(dataset, split, method) for split in range(N_SPLITS)]
     return {split: 100 * row["test_errors"] / row["n_test"] for split, row in enumerate(rows)}
 
 
 def main():
-    """Print the test errors over splits and save a figure a data set."""
+    """Print the mean test errors and save one figure per data set."""
     start = time.perf_counter()
     folder = Path("results")
     folder.mkdir(exist_ok=True)
@@ -33,7 +35,7 @@ def main():
         toy_figure(dataset, errors).savefig(
             folder / f"toy_{dataset.replace(' ', '_')}.png", dpi=110
         )
-    print(f"figures saved to {folder}; {time.perf_counter() - start:.0f} s in all")
+    print(f"Figures saved to {folder} after {time.perf_counter() - start:.0f} s.")
 
 
 if __name__ == "__main__":

@@ -51,11 +51,11 @@ def squeezed(text):
 
 def test_fit_prints_the_two_bounds_and_writes_model_and_report(folder):
     printed = squeezed((folder / "stdout").read_text())
-    assert "rows 300: 45 prepare, 180 learn, 75 held out" in printed
+    assert "rows 300: 45 preprocessing, 180 training, 75 held out" in printed
     assert "columns 1 numeric, 1 categorical" in printed
     assert "classes kind: 'iris', 'rose'" in printed
-    assert "bound from held-out rows error on new rows <= 0." in printed
-    assert "error of always 'rose' 0.4" in printed
+    assert "bound from held-out rows error on future rows <= 0." in printed
+    assert "error of always predicting 'rose' 0.4" in printed
     assert "(one half is chance for two balanced classes)" in printed
     assert "certificate Alignment loss of the deployed kernel <= 0." in printed
     assert "declared: inputs no transform of X was fitted on this sample." in printed
@@ -73,7 +73,7 @@ def test_fit_leaves_out_numbers_of_rows_and_what_is_dropped(tmp_path):
     result = invoke("fit", data, *arguments, *FEW)
     assert result.exit_code == 0
     assert "Note: column 'id' is left out: 24 different whole numbers" in result.stderr
-    assert "Note: column 'colour' is left out: as asked." in result.stderr
+    assert "Note: column 'colour' is left out: it is named in drop." in result.stderr
     assert "columns 1 numeric, 0 categorical" in squeezed(result.stdout)
     assert invoke("certify", model, data).exit_code == 2
     fresh = tmp_path / "fresh.csv"
@@ -117,16 +117,16 @@ def test_certify_shows_the_certificate_and_the_error_on_fresh_rows(folder):
     alone, fresh = invoke("certify", model), invoke("certify", model, folder / "fresh.csv")
     assert alone.exit_code == fresh.exit_code == 0
     assert squeezed(alone.stdout).rstrip("└┴─┘ ") in squeezed((folder / "stdout").read_text())
-    assert "fresh" not in alone.stdout
+    assert "new rows" not in alone.stdout
     assert "of 200 rows)" in squeezed(fresh.stdout)
-    for rows in ("held-out", "fresh"):
-        assert f"bound from {rows} rows error on new rows <=" in squeezed(fresh.stdout)
-    assert "seconds" not in fresh.stdout
+    for rows in ("held-out", "new"):
+        assert f"bound from {rows} rows error on future rows <=" in squeezed(fresh.stdout)
+    assert "run time" not in fresh.stdout
 
 
 def test_certify_refuses_the_rows_of_the_fit(folder):
     result = invoke("certify", folder / "model.skops", folder / "data.csv")
-    assert_refused(result, "data must be fresh, got 300 of 300 rows")
+    assert_refused(result, "data must be new rows, got 300 of 300 rows")
 
 
 def assert_refused(result, message):

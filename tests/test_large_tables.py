@@ -74,24 +74,24 @@ def test_numbers_of_rows_and_dropped_columns_are_left_out_of_files(file):
     patients(140).assign(id=np.arange(140)).to_parquet(file)
     model = fit_file(file, "state", drop=["ward"], n_frequencies=3)
     assert "near each other" in model.columns.left_out["id"]
-    assert model.columns.left_out["ward"] == "as asked"
+    assert model.columns.left_out["ward"] == "it is named in drop"
 
 
 def test_few_rows_are_in_memory_at_once(file, monkeypatch):
-    monkeypatch.setattr(large, "MOST_PREPARED", 40)
-    monkeypatch.setattr(large, "MOST_CLASSIFIED", 100)
+    monkeypatch.setattr(large, "MOST_PREPROCESSING", 40)
+    monkeypatch.setattr(large, "MOST_CLASSIFIER", 100)
     model = fit_file(file, "state", n_frequencies=10)
     assert model.pipeline["features"].sums_.n_samples == 360
     assert model.record["rows"] == [90, 360, 150]
     assert model.held_out_error.n_samples == 150
     assert model.record["notes"][-2:] == [
-        "columns are prepared on about 40 of 90 rows.",
-        "the classifier learns from about 100 of 360 rows.",
+        "columns are preprocessed with about 40 of 90 rows.",
+        "the classifier is fitted on about 100 of 360 rows.",
     ]
 
 
 def test_rare_classes_are_classified_and_counted(file, monkeypatch):
-    monkeypatch.setattr(large, "MOST_CLASSIFIED", 20)
+    monkeypatch.setattr(large, "MOST_CLASSIFIER", 20)
     table = patients()
     table.loc[table.index % 30 == 0, "state"] = "rare"
     table.to_parquet(file)
@@ -103,7 +103,7 @@ def test_rare_classes_are_classified_and_counted(file, monkeypatch):
 @pytest.mark.parametrize(
     ("change", "options", "error"),
     [
-        (lambda table: table, {"target": "status"}, "target must be one of 'pulse'"),
+        (lambda table: table, {"target_column": "status"}, "target must be one of 'pulse'"),
         (lambda table: table, {"epsilon": 2.0}, "epsilon must lie between 0 and 1"),
         (lambda table: table, {"drop": ["state"]}, "drop must be among 'pulse'.*, got 'state'"),
         (lambda table: table.head(40), {}, "must have 50 rows or more, got 40"),
@@ -120,7 +120,7 @@ def test_rare_classes_are_classified_and_counted(file, monkeypatch):
 def test_what_is_refused_of_tables_is_refused_of_files(change, options, error, tmp_path):
     change(patients()).to_parquet(tmp_path / "data.parquet")
     with pytest.raises(InputError, match=error):
-        fit_file(tmp_path / "data.parquet", **{"target": "state", **options})
+        fit_file(tmp_path / "data.parquet", **{"target_column": "state", **options})
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_the_command_reads_large_files_in_passes(file, tmp_path, monkeypatch):
     out = tmp_path / "model.skops"
     result = fitted_by_command(file, "state", out)
     assert result.exit_code == 0, result.stderr
-    assert "rows a second" in result.stderr
+    assert "rows per second" in result.stderr
     assert load_model(out).record["rows"] == [90, 360, 150]
 
 

@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pacfourier import PBRFF
+from pacfourier.reports.tabular_report import fit_report
 from pacfourier.tabular import (
     InputError,
     ObservedError,
@@ -25,17 +26,16 @@ from pacfourier.tabular import (
     check_output,
     error_facts,
     fit_facts,
-    fit_report,
     fit_table,
     load_model,
     read_table,
     save_model,
     write_file,
 )
+from pacfourier.tabular.class_labels import check_classes, table_labels
 from pacfourier.tabular.columns import MOST_CATEGORIES, column_encoder, numbers, table_columns
-from pacfourier.tabular.files import TRUSTED
-from pacfourier.tabular.model import known_share, random_parts
-from pacfourier.tabular.tables import check_classes, table_labels
+from pacfourier.tabular.model import known_share, random_split
+from pacfourier.tabular.model_files import TRUSTED
 
 
 def patients(n_rows=400, seed=0):
@@ -182,7 +182,7 @@ def test_commas_of_thousands_are_read_over():
 def test_dates_are_left_out_as_such(form):
     dates = pd.date_range("2020-01-01", periods=60).strftime(form)
     columns = table_columns(pd.DataFrame({"when": dates, "x": np.linspace(0, 1, 60)}))
-    assert columns.left_out["when"].startswith("it looks like dates: derive numbers from them")
+    assert columns.left_out["when"].startswith("it looks like dates: replace them by numbers")
 
 
 def sampled(values, n_rows=75, *, in_order=False):
@@ -207,7 +207,7 @@ def sampled(values, n_rows=75, *, in_order=False):
 def test_numbers_of_rows_are_left_out(preparation):
     columns = table_columns(preparation)
     assert columns.numbers == ["x"]
-    why = "different whole numbers so near each other look like numbers of rows"
+    why = "different whole numbers near each other look like row numbers"
     assert columns.left_out == {"id": f"{len(preparation):,} {why}"}
 
 
@@ -236,7 +236,7 @@ def test_a_few_numbers_in_order_are_read():
 def test_dropped_columns_are_remembered(table, tmp_path):
     dropped = fit_table(table, "state", drop=["age", "ward"], n_frequencies=5)
     assert dropped.columns.names == ["pulse", "smokes"]
-    assert "column 'age' is left out: as asked." in dropped.record["notes"]
+    assert "column 'age' is left out: it is named in drop." in dropped.record["notes"]
     save_model(dropped, tmp_path / "model.skops")
     loaded = load_model(tmp_path / "model.skops")
     assert loaded.notes(table) == loaded.notes(table.drop(columns="age")) == []
@@ -260,9 +260,7 @@ def test_values_that_are_no_numbers_are_missing_and_said_to_be():
     table = pd.DataFrame({"a": ["1", "two", "inf", "1e200", None]})
     columns = table_columns(preparation)
     assert np.isnan(columns.values(table)["a"]).tolist() == [False, True, True, True, True]
-    assert columns.notes(table) == [
-        "3 values of 'a' are no usable numbers, and are read as missing."
-    ]
+    assert columns.notes(table) == ["3 values of 'a' are not usable numbers and count as missing."]
     encoded = column_encoder(columns).fit(columns.values(preparation))
     # The median of the preparation is its mean here: zero after scaling.
     np.testing.assert_allclose(encoded.transform(columns.values(table))[1:], 0, atol=1e-12)
@@ -284,7 +282,7 @@ def test_categories_missing_unknown_and_rare():
 def test_a_table_without_usable_columns_is_refused():
     with pytest.raises(InputError, match="column to learn from besides the target, got none"):
         table_columns(pd.DataFrame(index=range(5)))
-    with pytest.raises(InputError, match="no value is present"):
+    with pytest.raises(InputError, match="it has no values"):
         table_columns(pd.DataFrame({"a": [None] * 5}))
 
 
@@ -368,53 +366,56 @@ def test_long_lists_of_names_are_cut(table):
 # Fitting
 
 
-def test_parts_are_disjoint_whole_and_blind():
-    parts = random_parts(1001, seed=3)
-    assert [len(part) for part in parts] == [150, 601, 250]
-    assert sorted(itertools.chain(*parts)) == list(range(1001))
-    again, other = random_parts(1001, seed=3), random_parts(1001, seed=4)
-    assert all((one == two).all() for one, two in zip(parts, again, strict=True))
-    assert not (parts.held_out == other.held_out).all()
+def test_splits_are_disjoint_whole_and_blind():
+    split = random_split(1001, seed=3)
+    assert [len(part) for part in split] == [150, 601, 250]
+    assert sorted(itertools.chain(*split)) == list(range(1001))
+    again, other = random_split(1001, seed=3), random_split(1001, seed=4)
+    assert all((one == two).all() for one, two in zip(split, again, strict=True))
+    assert not (split.held_out == other.held_out).all()
 
 
 def test_each_part_serves_its_own_purpose(model, table):
-    parts = random_parts(len(table), seed=0)
+    split = random_split(len(table), seed=0)
     X = model.columns.values(table)
     encoder = model.pipeline["columns"]
     scaler = encoder.named_transformers_["numbers"]
-    assert scaler["simpleimputer"].statistics_[0] == X["pulse"].iloc[parts.preparation].median()
-    np.testing.assert_allclose(scaler["standardscaler"].mean_[1], X["age"].iloc[parts[0]].mean())
-    learning = table.iloc[parts.learning]
+    assert scaler["simpleimputer"].statistics_[0] == X["pulse"].iloc[split.preprocessing].median()
+    np.testing.assert_allclose(scaler["standardscaler"].mean_[1], X["age"].iloc[split[0]].mean())
+    learning = table.iloc[split.training]
     expected = PBRFF(10, target_type="binary", random_state=0).fit(
-        encoder.transform(X.iloc[parts.learning]), learning["state"]
+        encoder.transform(X.iloc[split.training]), learning["state"]
     )
     np.testing.assert_array_equal(model.pipeline["features"].losses_, expected.losses_)
-    held_out = table.iloc[parts.held_out]
+    held_out = table.iloc[split.held_out]
     predicted = model.predictions(held_out)["predicted_state"]
     n_errors = int((predicted != held_out["state"]).sum())
     assert model.held_out_error == ObservedError(n_errors, len(held_out), 0.05)
     assert 0 < n_errors < 20
 
 
-def test_two_classes_are_declared_never_counted(model, table):
+def test_two_classes_are_declared_never_counted(model, table, tmp_path):
     assert model.certificate().ceiling == 1.0
-    declared = fit_table(table, "state", binary=True, n_frequencies=10).certificate()
+    binary = fit_table(table, "state", binary=True, n_frequencies=10)
+    declared = binary.certificate()
     assert declared.ceiling == 0.5
     assert declared.empirical_loss == model.certificate().empirical_loss
+    save_model(binary, tmp_path / "model.skops")
+    assert load_model(tmp_path / "model.skops").certificate() == declared
     three = table.assign(state=np.resize(["a", "b", "c"], len(table)))
     with pytest.raises(InputError, match="binary must come with two classes, got 3"):
         fit_table(three, "state", binary=True)
 
 
 def test_changing_held_out_rows_changes_nothing_learned(model, table):
-    parts = random_parts(len(table), seed=0)
+    split = random_split(len(table), seed=0)
     changed = table.astype({"pulse": object})
-    changed.loc[parts.held_out, "pulse"] = "high"
-    changed.loc[parts.held_out, "ward"] = "elsewhere"
+    changed.loc[split.held_out, "pulse"] = "high"
+    changed.loc[split.held_out, "ward"] = "elsewhere"
     other = fit_table(changed, "state", n_frequencies=10)
     assert other.columns == model.columns
     assert other.record["notes"] == [
-        "100 values of 'pulse' are no usable numbers, and are read as missing."
+        "100 values of 'pulse' are not usable numbers and count as missing."
     ]
     np.testing.assert_array_equal(other.pipeline[-1].coef_, model.pipeline[-1].coef_)
     assert other.record["certificate"] == model.record["certificate"]
@@ -427,11 +428,11 @@ def test_held_out_bound_is_clopper_pearson(model):
 
 
 def test_certificate_is_given_on_prepared_rows_and_refused_on_rows_scaled_by_themselves(table):
-    parts = random_parts(len(table), seed=0)
+    split = random_split(len(table), seed=0)
     numbers = table[["pulse", "age"]].fillna(70)
-    learning, labels = numbers.iloc[parts.learning], table["state"].iloc[parts.learning]
+    learning, labels = numbers.iloc[split.training], table["state"].iloc[split.training]
     learner = PBRFF(10, target_type="binary", random_state=0)
-    prepared = StandardScaler().fit(numbers.iloc[parts.preparation]).transform(learning)
+    prepared = StandardScaler().fit(numbers.iloc[split.preprocessing]).transform(learning)
     assert learner.fit(prepared, labels).certificate().value < 0.5
     leaked = StandardScaler().fit_transform(learning)
     with pytest.raises(ValueError, match=r"No certificate\. inputs: a column has mean 0"):
@@ -455,8 +456,8 @@ def test_refused_certificate_is_said_not_raised(table):
     bound = dict(fit_facts(twice))["bound from held-out rows"]
     assert bound == f"none: {facts['violated: sample']}"
     [note] = twice.record["notes"]
-    assert note.startswith("nothing is certified: ")
-    assert note.endswith("keep the originals only. Repair the table and fit again.")
+    assert note.startswith("there is no certificate: ")
+    assert note.endswith("keep the originals only. Correct the table and fit again.")
 
 
 def test_several_classes_and_word_columns(rng):
@@ -472,8 +473,8 @@ def test_several_classes_and_word_columns(rng):
 
 @pytest.mark.parametrize(("small", "large"), [(1e-69, 1e69), (1e-70, 1e70), (1, 1e200)])
 def test_extreme_numbers_outside_the_preparation_overflow_nothing(small, large, rng):
-    parts, x = random_parts(100, seed=0), rng.standard_normal(100) * small
-    x[parts.learning[:3]], x[parts.held_out[:3]] = large, -large
+    split, x = random_split(100, seed=0), rng.standard_normal(100) * small
+    x[split.training[:3]], x[split.held_out[:3]] = large, -large
     table = pd.DataFrame({"x": x, "z": rng.standard_normal(100), "y": np.resize(["a", "b"], 100)})
     model = fit_table(table, "y", n_frequencies=3)
     assert model.columns.numbers == ["x", "z"]
@@ -526,8 +527,10 @@ def test_saved_model_is_the_same_model(model, table, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["model.skops"]
 
 
-def test_trusted_types_are_exactly_those_of_a_model(model):
-    found = set(skops.io.get_untrusted_types(data=skops.io.dumps(model)))
+def test_trusted_types_are_exactly_those_of_a_model(model, table):
+    declared = fit_table(table, "state", binary=True, n_frequencies=10)
+    dumps = [skops.io.dumps(each) for each in (model, declared)]
+    found = set().union(*(skops.io.get_untrusted_types(data=data) for data in dumps))
     # Whether dtypes are trusted anyway depends on the version of skops.
     assert found | {"numpy.dtype"} == TRUSTED
 
@@ -539,7 +542,7 @@ class Foreign:
 def test_model_with_a_foreign_type_is_refused(model, tmp_path):
     path = tmp_path / "model.skops"
     skops.io.dump([model, Foreign()], path)
-    with pytest.raises(InputError, match=r"foreign types '.*Foreign'\.$"):
+    with pytest.raises(InputError, match=r"types that no model has, '.*Foreign'\.$"):
         load_model(path)
 
 
@@ -599,17 +602,17 @@ def test_labels_never_seen_are_errors(model):
 def test_rows_of_the_fit_are_not_fresh(n_known, model, table):
     assert model.record["known_share"] == 0
     mixed = pd.concat([table.head(n_known), patients(200, seed=1)])
-    with pytest.raises(InputError, match=f"must be fresh, got {n_known} of {n_known + 200} rows"):
+    with pytest.raises(InputError, match=f"new rows, got {n_known} of {n_known + 200} rows"):
         model.fresh_error(mixed[[*reversed(mixed.columns)]])
 
 
 def test_known_rows_are_counted_in_few_bytes_a_row(rng):
     fingerprints = rng.integers(0, 60_000, 100_000).astype(np.uint64)
-    parts = random_parts(100_000, seed=0)
-    others = fingerprints[np.concatenate(parts[:2])]
-    expected = np.isin(fingerprints[parts.held_out], others).mean()
+    split = random_split(100_000, seed=0)
+    others = fingerprints[np.concatenate(split[:2])]
+    expected = np.isin(fingerprints[split.held_out], others).mean()
     tracemalloc.start()
-    assert known_share(fingerprints, parts) == expected
+    assert known_share(fingerprints, split) == expected
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 13 * 100_000
@@ -641,15 +644,15 @@ def test_missing_columns_are_refused_and_extra_ones_noted(model, table):
 
 def test_facts_say_what_the_record_holds(model):
     facts = dict(fit_facts(model))
-    assert facts["rows"] == "400: 60 prepare, 240 learn, 100 held out"
+    assert facts["rows"] == "400: 60 preprocessing, 240 training, 100 held out"
     assert facts["columns"] == "2 numeric, 2 categorical"
     assert facts["classes"] == "state: 'ill', 'well'"
     error = model.held_out_error
     observed = facts["error on held-out rows"]
     assert observed == f"{error.n_errors / 100:.4f} ({error.n_errors} of 100 rows)"
-    held_out = patients().iloc[random_parts(400, seed=0).held_out]
+    held_out = patients().iloc[random_split(400, seed=0).held_out]
     n_ill = int((held_out["state"] == "ill").sum())
-    assert facts["error of always 'well'"] == f"{n_ill / 100:.4f} ({n_ill} of 100 rows)"
+    assert facts["error of always predicting 'well'"] == f"{n_ill / 100:.4f} ({n_ill} of 100 rows)"
 
 
 @pytest.mark.parametrize("n_errors", range(5))

@@ -1,7 +1,8 @@
 """Learn the Fourier features of a kernel from labels, with a PAC-Bayes certificate."""
 
-from pacfourier import bounds, spectra
-from pacfourier.data.batches import fit_batches, parquet_batches
+from pacfourier import arrays, bounds, spectra
+from pacfourier.data.batches import fit_batches
+from pacfourier.data.parquet import parquet_batches
 from pacfourier.estimators.boosted_rff import BoostedRFF
 from pacfourier.estimators.gibbs_rff import GibbsRFF
 from pacfourier.estimators.losses import alignment_losses
@@ -10,12 +11,9 @@ from pacfourier.estimators.pb_landmarks import PBLandmarks
 from pacfourier.estimators.pbrff import PBRFF
 from pacfourier.estimators.rbf_landmarks import RBFLandmarks
 from pacfourier.estimators.rff import RFF
+from pacfourier.pacbayes.balls import divergence_ball_posterior, kl_ball_posterior
 from pacfourier.pacbayes.certificate import Assumption, Certificate
-from pacfourier.pacbayes.posteriors import (
-    divergence_ball_posterior,
-    gibbs_posterior,
-    kl_ball_posterior,
-)
+from pacfourier.pacbayes.posteriors import gibbs_posterior
 
 __all__ = [
     "OKRFF",
@@ -37,3 +35,10 @@ __all__ = [
     "spectra",
 ]
 __version__ = "0.1.0.dev0"
+
+
+def _load_tensors() -> None:
+    import pacfourier.tensors  # noqa: F401
+
+
+arrays.when_tensors_arrive(_load_tensors)

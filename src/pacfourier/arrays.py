@@ -1,6 +1,13 @@
-"""Array types shared by the core."""
+"""Types of arrays, and functions that other kinds of arrays implement for themselves.
+
+The library computes with NumPy arrays and SciPy CSR matrices. A function decorated with
+``by_kind`` can be registered again for another kind of array. ``pacfourier.tensors`` does so for
+torch tensors; it is loaded when the first tensor arrives, so torch is never imported by us.
+"""
 
 import sys
+from abc import ABC
+from collections.abc import Callable
 from functools import singledispatch
 from typing import Any, TypeAlias
 
@@ -13,20 +20,73 @@ ComplexArray: TypeAlias = NDArray[np.complex128]
 IntArray: TypeAlias = NDArray[np.intp]
 Samples: TypeAlias = FloatArray | sparse.csr_array | sparse.csr_matrix
 
+_tensor_loaders: list[Callable[[], Any]] = []
+
+
+def when_tensors_arrive(load: Callable[[], Any]) -> None:
+    """Add a function that registers implementations for tensors; calling it again is harmless."""
+    _tensor_loaders.append(load)
+
 
 def is_tensor(X: Any) -> bool:
     """Return whether X is a torch tensor, without importing torch."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(X, torch.Tensor)
+    return isinstance(X, TensorLike)
 
 
-@singledispatch
-def matching(X: Any, values: NDArray[Any]) -> Any:
-    """Return values as an array of the kind, type and device of X."""
-    return values.astype(X.dtype)
+class TensorLike(ABC):  # noqa: B024
+    """Any torch tensor; torch is not imported to find out."""
+
+    @classmethod
+    def __subclasshook__(cls, other: type) -> bool:
+        torch = sys.modules.get("torch")
+        return torch is not None and issubclass(other, torch.Tensor)
 
 
-@singledispatch
+def by_kind(function: Callable[..., Any]) -> Any:
+    """Let other kinds of arrays register their own version of a function, by its first argument.
+
+    This is ``functools.singledispatch``, except that the first tensor loads the implementations
+    for tensors.
+    """
+    dispatcher = singledispatch(function)
+
+    @dispatcher.register(TensorLike)
+    def load_and_call(X: Any, *args: Any, **kwargs: Any) -> Any:
+        for load in _tensor_loaders:
+            load()
+        registered = dispatcher.dispatch(type(X))
+        if registered is load_and_call:
+            raise TypeError(f"{function.__name__} does not take tensors.")
+        return registered(X, *args, **kwargs)
+
+    return dispatcher
+
+
+def namespace(X: Any) -> Any:
+    """Return the module whose ``exp``, ``sqrt`` and ``where`` take X: torch for tensors, or NumPy.
+
+    Examples
+    --------
+    >>> namespace(np.ones(2)).__name__
+    'numpy'
+    """
+    return sys.modules["torch"] if is_tensor(X) else np
+
+
+@by_kind
 def host(X: Any) -> Any:
     """Return X where NumPy can read it."""
     return X
+
+
+@by_kind
+def matching(X: Any, values: NDArray[Any]) -> Any:
+    """Return values as an array of the kind, dtype and device of X."""
+    return values.astype(X.dtype)
+
+
+@by_kind
+def beside(X: Any, values: NDArray[Any]) -> Any:
+    """Return values as a tensor on the device of X if X is a tensor, else unchanged."""
+    del X
+    return values

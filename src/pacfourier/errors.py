@@ -1,5 +1,17 @@
-"""The error of the command line: one line to the user, no traceback."""
+"""Errors that the command line prints as one line, without a traceback."""
+
+from collections.abc import Collection
+
+# The most names that an error message lists.
+MOST_NAMES = 10
 
 
 class InputError(ValueError):
-    """What a user can repair: a file, a column, an argument."""
+    """A file, a column or an argument cannot be used; the user can correct it."""
+
+
+def listed(names: Collection[object]) -> str:
+    """Return names as text for a message; of a long list, only the first few."""
+    shown = ", ".join(repr(str(name)) for name in list(names)[:MOST_NAMES])
+    n_more = len(names) - MOST_NAMES
+    return f"{shown} and {n_more} more" if n_more > 0 else shown

@@ -15,40 +15,59 @@ All kernels share one bandwidth convention: as their shape parameter grows, ``Ma
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.special import gammaln, kve, logsumexp
 
-from pacfourier.arrays import FloatArray
+from pacfourier.arrays import FloatArray, by_kind, namespace
 
 __all__ = [
+    "FAMILIES",
     "GAMMA_GRID",
     "RBF",
-    "Isotropic",
     "Laplacian",
     "Matern",
     "Mixture",
     "RationalQuadratic",
     "Spectrum",
-    "gaussian_components",
     "multiscale",
 ]
 
+Metric = Literal["sqeuclidean", "cityblock"]
+
 GAMMA_GRID = tuple(10.0**exponent for exponent in range(-7, 3))
 """The bandwidths of the paper's experiments, fixed before any data are seen."""
+
+DIFFERENCE_NORMS: dict[Metric, Callable[[FloatArray], FloatArray]] = {
+    "sqeuclidean": lambda delta: _squared_norm(delta),
+    "cityblock": lambda delta: np.abs(delta).sum(axis=-1),
+}
 
 # Beyond this a frequency no longer fits float32; only spectra without moments ever reach it.
 LARGEST_SCALE = 1e30
 
 
 class Spectrum(ABC):
-    """A kernel and its Fourier transform, as one object."""
+    """A kernel and its Fourier transform, as one object.
 
-    @abstractmethod
-    def kernel(self, delta: FloatArray) -> FloatArray:
-        """Return k(delta) for differences of shape (..., n_features)."""
+    To add a kernel, write a frozen dataclass with ``profile``, ``scales`` and ``log_density``,
+    and pass an instance as ``kernel=`` to any estimator. Nothing else needs to know about it.
+
+    Attributes
+    ----------
+    name : str
+        What users write for it, as in ``kernel="rbf"``.
+    metric : {"sqeuclidean", "cityblock"}
+        The distance that the kernel is a function of.
+    has_one_scale : bool
+        Whether each frequency has a single scale s, in place of one per feature.
+    """
+
+    name: ClassVar[str]
+    metric: ClassVar[Metric] = "sqeuclidean"
 
     @abstractmethod
     def scales(self, rng: np.random.Generator, size: int, n_features: int) -> FloatArray:
@@ -58,25 +77,49 @@ class Spectrum(ABC):
     def log_density(self, frequencies: FloatArray) -> FloatArray:
         """Return ln p(omega) for frequencies of shape (..., n_features)."""
 
+    def profile(self, distances: Any) -> Any:
+        """Return the kernel at given distances of the ``metric``, for arrays and tensors alike.
+
+        Use the functions of ``pacfourier.arrays.namespace(distances)`` in place of NumPy's.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define profile or kernel_between.")
+
+    @property
+    def has_one_scale(self) -> bool:
+        """Whether ``scales`` has shape (size, 1)."""
+        return True
+
+    def kernel(self, delta: FloatArray) -> FloatArray:
+        """Return k(delta) for differences of shape (..., n_features)."""
+        return np.asarray(self.kernel_between(lambda metric: DIFFERENCE_NORMS[metric](delta)))
+
+    def kernel_between(self, distances: Callable[[Metric], Any]) -> Any:
+        """Return the kernel between points, given a function that returns their distances."""
+        return self.profile(distances(self.metric))
+
     def sample(self, rng: np.random.Generator, size: int, n_features: int) -> FloatArray:
         """Draw independent frequencies, of shape (size, n_features)."""
         return self.scales(rng, size, n_features) * rng.standard_normal((size, n_features))
 
+    @classmethod
+    def of_bandwidth(cls, gamma: float, n_features: int) -> Self:
+        """Return the member of the family that fits an RBF bandwidth found by a rule of thumb."""
+        del n_features
+        return cls(gamma=float(gamma))  # type: ignore[call-arg]
 
-class Isotropic(Spectrum):
-    """A spectrum whose kernel is a function of the Euclidean distance alone."""
+    def gaussian_components(self) -> tuple[FloatArray, FloatArray]:
+        """Return the scales and the weights of a finite mixture of Gaussians, if it is one.
 
-    @abstractmethod
-    def profile(self, squared_distances: FloatArray) -> FloatArray:
-        """Return the kernel at given squared distances."""
-
-    def kernel(self, delta: FloatArray) -> FloatArray:
-        """Return the kernel at given differences."""
-        return self.profile(_squared_norm(delta))
+        Examples
+        --------
+        >>> Mixture([RBF(0.5), RBF(2.0)]).gaussian_components()
+        (array([1., 2.]), array([0.5, 0.5]))
+        """
+        raise ValueError(f"kernel must be RBF or a mixture of RBFs, got {self!r}.")
 
 
 @dataclass(frozen=True)
-class RBF(Isotropic):
+class RBF(Spectrum):
     r"""Gaussian kernel :math:`e^{-\gamma \|\delta\|^2}`, spectrum :math:`N(0, 2 \gamma I)`.
 
     The paper's sigma is ``1 / sqrt(2 * gamma)`` (Equation 20).
@@ -87,14 +130,15 @@ class RBF(Isotropic):
     0.3679
     """
 
+    name = "rbf"
     gamma: float = 1.0
 
     def __post_init__(self) -> None:
         _check_positive(gamma=self.gamma)
 
-    def profile(self, squared_distances: FloatArray) -> FloatArray:
+    def profile(self, distances: Any) -> Any:
         """Return exp(-gamma r^2)."""
-        return np.exp(-self.gamma * squared_distances)
+        return namespace(distances).exp(-self.gamma * distances)
 
     def scales(self, rng: np.random.Generator, size: int, n_features: int) -> FloatArray:
         """Return the constant scale sqrt(2 gamma)."""
@@ -109,6 +153,10 @@ class RBF(Isotropic):
             _squared_norm(frequencies) / variance + n_features * np.log(2 * np.pi * variance)
         )
 
+    def gaussian_components(self) -> tuple[FloatArray, FloatArray]:
+        """Return the one scale, of weight one."""
+        return np.array([np.sqrt(2 * self.gamma)]), np.ones(1)
+
 
 @dataclass(frozen=True)
 class Laplacian(Spectrum):
@@ -118,14 +166,26 @@ class Laplacian(Spectrum):
     ``Matern(nu=0.5)``.
     """
 
+    name = "laplacian"
+    metric = "cityblock"
     gamma: float = 1.0
 
     def __post_init__(self) -> None:
         _check_positive(gamma=self.gamma)
 
-    def kernel(self, delta: FloatArray) -> FloatArray:
+    def profile(self, distances: Any) -> Any:
         """Return exp(-gamma ||delta||_1)."""
-        return np.exp(-self.gamma * np.abs(delta).sum(axis=-1))
+        return namespace(distances).exp(-self.gamma * distances)
+
+    @property
+    def has_one_scale(self) -> bool:
+        """Whether all features share a scale: they do not."""
+        return False
+
+    @classmethod
+    def of_bandwidth(cls, gamma: float, n_features: int) -> Self:
+        """Return the kernel whose 1-norm, about sqrt(n_features) times the 2-norm, fits gamma."""
+        return cls(gamma=float(np.sqrt(2 * gamma / n_features)))
 
     def scales(self, rng: np.random.Generator, size: int, n_features: int) -> FloatArray:
         """Draw gamma / |g|: a ratio of two normals is Cauchy, coordinate by coordinate."""
@@ -138,7 +198,7 @@ class Laplacian(Spectrum):
 
 
 @dataclass(frozen=True)
-class Matern(Isotropic):
+class Matern(Spectrum):
     r"""Matern kernel of any smoothness, spectrum a multivariate Student law.
 
     .. math:: k(\delta) = \frac{2^{1-\nu}}{\Gamma(\nu)} r^\nu K_\nu(r),
@@ -149,23 +209,27 @@ class Matern(Isotropic):
     one-dimensional Matern kernels, another kernel.
     """
 
+    name = "matern"
     gamma: float = 1.0
     nu: float = 1.5
 
     def __post_init__(self) -> None:
         _check_positive(gamma=self.gamma, nu=self.nu)
 
-    def profile(self, squared_distances: FloatArray) -> FloatArray:
+    def profile(self, distances: Any) -> Any:
         """Return the Matern kernel, in log space so that any nu is safe."""
-        radius = np.sqrt(4 * self.nu * self.gamma * squared_distances)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            log_kernel = (
-                (1 - self.nu) * np.log(2)
-                - gammaln(self.nu)
-                + self.nu * np.log(radius)
-                + _log_bessel_k(self.nu, radius)
-            )
-        return np.where(radius > 0, np.exp(np.minimum(log_kernel, 0.0)), 1.0)
+        xp = namespace(distances)
+        radius = xp.sqrt(4 * self.nu * self.gamma * distances)
+        # At distance zero the formula is a limit, one; a radius of one stands in for it.
+        safe = xp.where(radius > 0, radius, xp.ones_like(radius))
+        log_kernel = (
+            (1 - self.nu) * float(np.log(2))
+            - float(gammaln(self.nu))
+            + self.nu * xp.log(safe)
+            + log_bessel_k(safe, self.nu)
+        )
+        kernel = xp.exp(xp.minimum(log_kernel, xp.zeros_like(log_kernel)))
+        return xp.where(radius > 0, kernel, xp.ones_like(kernel))
 
     def scales(self, rng: np.random.Generator, size: int, n_features: int) -> FloatArray:
         """Draw sqrt(2 gamma nu / g), g of law Gamma(nu): half a chi-square of 2 nu degrees."""
@@ -188,18 +252,20 @@ class Matern(Isotropic):
 
 
 @dataclass(frozen=True)
-class RationalQuadratic(Isotropic):
+class RationalQuadratic(Spectrum):
     r"""Kernel :math:`(1 + \gamma \|\delta\|^2 / \alpha)^{-\alpha}`, a Gamma mixture of RBFs."""
 
+    name = "rational_quadratic"
     gamma: float = 1.0
     alpha: float = 1.0
 
     def __post_init__(self) -> None:
         _check_positive(gamma=self.gamma, alpha=self.alpha)
 
-    def profile(self, squared_distances: FloatArray) -> FloatArray:
+    def profile(self, distances: Any) -> Any:
         """Return (1 + gamma r^2 / alpha)^-alpha."""
-        return np.exp(-self.alpha * np.log1p(self.gamma * squared_distances / self.alpha))
+        xp = namespace(distances)
+        return xp.exp(-self.alpha * xp.log1p(self.gamma * distances / self.alpha))
 
     def scales(self, rng: np.random.Generator, size: int, n_features: int) -> FloatArray:
         """Draw sqrt(2 gamma t), t of law Gamma(alpha) with mean one."""
@@ -223,7 +289,7 @@ class RationalQuadratic(Isotropic):
             + self.alpha * np.log(self.alpha)
             - gammaln(self.alpha)
             + 0.5 * order * np.log(half_energy / self.alpha)
-            + _log_bessel_k(abs(order), 2 * np.sqrt(self.alpha * half_energy))
+            + log_bessel_k(2 * np.sqrt(self.alpha * half_energy), abs(order))
         )
 
 
@@ -259,10 +325,15 @@ class Mixture(Spectrum):
         total = float(sum(weights))
         object.__setattr__(self, "weights", tuple(float(weight) / total for weight in weights))
 
-    def kernel(self, delta: FloatArray) -> FloatArray:
+    @property
+    def has_one_scale(self) -> bool:
+        """Whether every component has one scale per frequency."""
+        return all(component.has_one_scale for component in self.components)
+
+    def kernel_between(self, distances: Callable[[Metric], Any]) -> Any:
         """Return the weighted sum of the kernels."""
-        kernels = [component.kernel(delta) for component in self.components]
-        return np.tensordot(np.asarray(self.weights), np.asarray(kernels), axes=1)
+        parts = zip(self.weights or (), self.components, strict=True)
+        return sum(weight * component.kernel_between(distances) for weight, component in parts)
 
     def scales(self, rng: np.random.Generator, size: int, n_features: int) -> FloatArray:
         """Draw a component a frequency, then the scale of that component."""
@@ -283,35 +354,26 @@ class Mixture(Spectrum):
         log_weights = np.log(np.asarray(self.weights))
         return np.asarray(logsumexp(np.stack(densities, axis=-1) + log_weights, axis=-1))
 
+    def gaussian_components(self) -> tuple[FloatArray, FloatArray]:
+        """Return the scales and the weights of all components, if all are Gaussian."""
+        parts = [component.gaussian_components() for component in self.components]
+        weights = [w * inner for w, (_, inner) in zip(self.weights or (), parts, strict=True)]
+        return np.concatenate([scale for scale, _ in parts]), np.concatenate(weights)
 
-def multiscale(
-    family: type[RBF | Laplacian | Matern | RationalQuadratic] = RBF,
-    gammas: Sequence[float] = GAMMA_GRID,
-) -> Mixture:
+
+FAMILIES: dict[str, type[Spectrum]] = {
+    family.name: family for family in (RBF, Laplacian, Matern, RationalQuadratic)
+}
+"""The kernels that have a name, as in ``kernel="rbf"``."""
+
+
+def multiscale(family: type[Spectrum] = RBF, gammas: Sequence[float] = GAMMA_GRID) -> Mixture:
     """Put every bandwidth of a fixed grid into one prior, with equal weights.
 
     Nothing is chosen on the data, so a certificate stays valid; the price is
     ``ln(len(gammas))`` in the divergence of a posterior that lives on one bandwidth.
     """
-    return Mixture([family(gamma=gamma) for gamma in gammas])
-
-
-def gaussian_components(spectrum: Spectrum) -> tuple[FloatArray, FloatArray]:
-    """Return the scales and the weights of a spectrum that is a finite mixture of Gaussians.
-
-    Examples
-    --------
-    >>> gaussian_components(Mixture([RBF(0.5), RBF(2.0)]))
-    (array([1., 2.]), array([0.5, 0.5]))
-    """
-    if isinstance(spectrum, RBF):
-        return np.array([np.sqrt(2 * spectrum.gamma)]), np.ones(1)
-    if not isinstance(spectrum, Mixture):
-        raise ValueError(f"kernel must be RBF or a mixture of RBFs, got {spectrum!r}.")
-    parts = [gaussian_components(component) for component in spectrum.components]
-    scales = np.concatenate([scale for scale, _ in parts])
-    weights = [w * weight for w, (_, weight) in zip(spectrum.weights or (), parts, strict=True)]
-    return scales, np.concatenate(weights)
+    return Mixture([family(gamma=gamma) for gamma in gammas])  # type: ignore[call-arg]
 
 
 def _check_positive(**values: float) -> None:
@@ -324,7 +386,8 @@ def _squared_norm(vectors: FloatArray) -> FloatArray:
     return np.einsum("...k,...k->...", vectors, vectors)
 
 
-def _log_bessel_k(order: float, argument: FloatArray) -> FloatArray:
+@by_kind
+def log_bessel_k(argument: FloatArray, order: float) -> FloatArray:
     r"""Return :math:`\ln K_\nu(x)` where the function itself would overflow.
 
     Above order 50 the uniform expansion of Debye (four terms, relative error under 1e-9);
@@ -332,13 +395,13 @@ def _log_bessel_k(order: float, argument: FloatArray) -> FloatArray:
     """
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         if order > 50:
-            return _log_bessel_k_uniform(order, argument)
+            return _log_bessel_k_uniform(argument, order)
         exact = np.log(kve(order, argument)) - argument
         limit = gammaln(order) - np.log(2) + order * np.log(2 / argument)
         return np.where(np.isfinite(exact), exact, limit)
 
 
-def _log_bessel_k_uniform(order: float, argument: FloatArray) -> FloatArray:
+def _log_bessel_k_uniform(argument: FloatArray, order: float) -> FloatArray:
     z = argument / order
     root = np.sqrt(1 + z**2)
     t = 1 / root

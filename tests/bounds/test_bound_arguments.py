@@ -24,6 +24,8 @@ ARC = {
 }
 SPLIT = {"positive_moment": 0.1, "negative_moment": 0.2, **CASE}
 SPLIT.pop("loss")
+POWER = CASE | {"power_divergence": 1.0}
+POWER.pop("divergence")
 MIXTURE = {"weights": FLAT, "losses": FLAT, "divergences": FLAT, "n_train": 9, "epsilon": 0.05}
 LINEAR = {"margins": FLAT, "w": FLAT, "prior_mean": FLAT, "epsilon": 0.05}
 FIT = {"losses": FLAT, "second_moments": FLAT / 2, "prior": FLAT, "n_samples": 9}
@@ -39,7 +41,7 @@ VALID = {
     bounds.unexpected_bernstein: CASE | {"n_hypotheses": 5, "second_moment": 0.2},
     unexpected_bernstein_fixed: CASE | {"eta": 0.5, "second_moment": 0.2},
     bounds.split_kl: SPLIT,
-    bounds.f_divergence: CASE | {"mu": 2.0, "binary": True},
+    bounds.f_divergence: POWER | {"mu": 2.0, "binary": True},
     bounds.norm: CASE | {"s": 0.4},
     bounds.first_order: ARC,
     bounds.localised: LOCAL,
@@ -58,6 +60,7 @@ BAD = {
     "epsilon": (0.0, 1.0, -0.1, math.nan),
     "loss": (-0.1, 1.1, math.nan),
     "divergence": (-0.1, math.inf, math.nan),
+    "power_divergence": (-0.1, math.inf, math.nan),
     "n_samples": (0, -3, 10.0),
     "inverse_temperature": (0.0, -1.0, math.inf),
     "n_hypotheses": (0, 2.5),

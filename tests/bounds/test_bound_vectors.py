@@ -26,8 +26,10 @@ MIXTURE = {"n_train": N, "epsilon": EPSILON}
 
 def at(bound, mu, **more):
     """A power divergence of order mu that goes with a Kullback-Leibler divergence of 3."""
-    case = CASE | {"divergence": math.expm1(DIVERGENCE * (mu - 1))}
-    return partial(bound, mu=mu, **case, **more)
+    name = "power_divergence" if bound is bounds.f_divergence else "divergence"
+    shared = {key: value for key, value in CASE.items() if key != "divergence"}
+    power = {name: math.expm1(DIVERGENCE * (mu - 1))}
+    return partial(bound, mu=mu, **shared, **power, **more)
 
 
 def bernstein(**case):

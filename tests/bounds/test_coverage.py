@@ -126,7 +126,7 @@ def any_class(posterior, prior, stats):
         "bernstein": bounds.unexpected_bernstein(
             **grid, second_moment=posterior @ stats.second_moments
         ),
-        "chi2": bounds.f_divergence(**case, divergence=chi2, mu=2.0, binary=False),
+        "chi2": bounds.f_divergence(**case, power_divergence=chi2, mu=2.0, binary=False),
     }
 
 
@@ -137,7 +137,7 @@ def two_classes(posterior, prior, stats):
     chi2 = prior @ (posterior / prior) ** 2 - 1
     return any_class(posterior, prior, stats) | {
         "norm": bounds.norm(**case, divergence=divergence),
-        "chi2 binary": bounds.f_divergence(**case, divergence=chi2, mu=2.0, binary=True),
+        "chi2 binary": bounds.f_divergence(**case, power_divergence=chi2, mu=2.0, binary=True),
         "first_order": bounds.first_order(
             posterior=posterior,
             prior=prior,

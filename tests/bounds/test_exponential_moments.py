@@ -145,7 +145,7 @@ def test_moments_of_the_landmark_mixture_are_at_most_one(finite_law, n):
 def test_moment_of_the_conjugate_order(finite_law, n, n_classes, mu):
     rng = np.random.default_rng([n, n_classes])
     variance = largest_variance(n, binary=n_classes == 2)
-    ceiling = math.exp(log_moment(mu, variance=variance, n_blocks=n // 2))
+    ceiling = math.exp(log_moment(mu, variance=variance, n_terms=n // 2))
     for _ in range(5):
         law = finite_law(rng, n_classes=n_classes)
         moment = sum(
@@ -252,7 +252,7 @@ def certificates(posterior, prior, stats, n, epsilon):
             n_samples=n,
             epsilon=epsilon,
         ),
-        "f_divergence": bounds.f_divergence(**case, divergence=chi2, mu=2.0, binary=True),
+        "f_divergence": bounds.f_divergence(**case, power_divergence=chi2, mu=2.0, binary=True),
     }
     return {name: bound.value for name, bound in values.items()}
 

@@ -72,7 +72,7 @@ def test_self_certified_posterior_is_the_minimiser(seed, n, pairs):
         ).value
 
     assert all(value(best) <= value(rival) + 1e-10 for rival in rivals(best, data["prior"], rng))
-    rates = bernstein_rates(n_blocks=n // 2 if pairs else n, n_hypotheses=12, epsilon=0.05)
+    rates = bernstein_rates(n_terms=n // 2 if pairs else n, n_hypotheses=12, epsilon=0.05)
     fixed = [fixed_rate_posterior(**data, n_samples=n, eta=eta, pairs=pairs) for eta in rates]
     assert value(best) == pytest.approx(min(value(posterior) for posterior in fixed))
 

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 from pacfourier.core import loops
-from pacfourier.core.features import ROWS_A_TASK, fourier_features
-from pacfourier.core.phases import frequency_blocks, phase_sizes, precision_groups
+from pacfourier.core.features import ROWS_PER_TASK, fourier_features
+from pacfourier.core.phases import frequency_bands, phase_sizes, precision_groups
 from pacfourier.core.prior.bandwidth import (
     MEDIAN_SAMPLES,
     median_gamma,
@@ -20,7 +20,7 @@ from pacfourier.core.prior.bandwidth import (
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-13), (np.float32, 2e-6)])
 @pytest.mark.parametrize("container", [np.asarray, np.asfortranarray, sparse.csr_array])
 def test_features_are_cosines_and_sines(container, dtype, tolerance, rng):
-    X = rng.standard_normal((ROWS_A_TASK + 700, 4)).astype(dtype)
+    X = rng.standard_normal((ROWS_PER_TASK + 700, 4)).astype(dtype)
     frequencies = rng.standard_normal((9, 4)).astype(np.float32)
     weights = rng.random(9)
     phases = X.astype(float) @ frequencies.T.astype(float)
@@ -51,7 +51,7 @@ def test_cosine_and_sine_of_turns(dtype, tolerance):
 
 def test_frequency_blocks_cover_the_pool_once():
     for n_frequencies, n_features in [(1, 1), (512, 10), (20_001, 108), (300, 60_000)]:
-        blocks = list(frequency_blocks(n_frequencies, n_features))
+        blocks = list(frequency_bands(n_frequencies, n_features))
         covered = np.concatenate([np.arange(n_frequencies)[block] for block in blocks])
         np.testing.assert_array_equal(covered, np.arange(n_frequencies))
         largest = max(block.stop - block.start for block in blocks)

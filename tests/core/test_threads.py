@@ -3,7 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from pacfourier.core.threads import _BLAS, run_blocks
+from pacfourier.core.phases import _BLAS, run_tasks
 
 
 def blas_threads():
@@ -15,7 +15,7 @@ def test_blas_is_held_to_one_thread_inside_and_released_after():
     seen = []
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
-        run_blocks(lambda block: seen.append((block, max(blas_threads()))), range(5))
+        run_tasks(lambda block: seen.append((block, max(blas_threads()))), range(5))
         assert sorted(seen) == [(block, 1) for block in range(5)]
         assert blas_threads() == before
 
@@ -36,7 +36,7 @@ def test_callers_in_many_threads_leave_the_limits_as_they_were():
     def caller(seed):
         values = np.random.default_rng(seed).standard_normal((60, 60))
         for _ in range(20):
-            run_blocks(lambda block: values @ values[:, block : block + 1], range(4))
+            run_tasks(lambda block: values @ values[:, block : block + 1], range(4))
 
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()

@@ -139,8 +139,8 @@ def test_batches_with_a_list_of_labels_are_batches():
 @pytest.mark.parametrize(
     ("batches", "error"),
     [
-        ([], "batches must hold a sample at least, got none"),
-        ([([], [])], "batches must hold a sample at least, got none"),
+        ([], "batches must hold at least one sample, got none"),
+        ([([], [])], "batches must hold at least one sample, got none"),
         ([(X,)], r"batches must hold \(X, y\) or \(X, y, sample_weight\), got 1 items"),
         ([(X, Y, WEIGHTS, WEIGHTS)], r"batches must hold \(X, y\) .* got 4"),
         ([X, Y], r"batches must hold \(X, y\) .* got ndarray"),
@@ -155,7 +155,10 @@ def test_what_cannot_be_batches_is_refused(batches, error):
 
 @pytest.mark.parametrize("estimator", [RFF(), GibbsRFF(), SGDClassifier()])
 def test_what_cannot_learn_from_batches_is_refused(estimator):
-    with pytest.raises(ValueError, match="estimator must be PBRFF, OKRFF or PBLandmarks, got"):
+    with pytest.raises(
+        ValueError,
+        match="estimator must learn from sums over batches",
+    ):
         fit_batches(estimator, batches_of(X, Y))
 
 
@@ -181,10 +184,10 @@ def test_parquet_files_are_batches(parquet_file):
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ({"target": "z"}, r"must be among .* got \['z'\]"),
-        ({"target": "label", "columns": "ab"}, "columns must be a list of names, got 'ab'"),
-        ({"target": "label", "columns": ["a", "label"]}, "columns must not hold the target"),
-        ({"target": "label", "batch_size": 0}, "batch_size must be"),
+        ({"target_column": "z"}, r"must be among .* got \['z'\]"),
+        ({"target_column": "label", "columns": "ab"}, "columns must be a list of names, got 'ab'"),
+        ({"target_column": "label", "columns": ["a", "label"]}, "columns must not hold the target"),
+        ({"target_column": "label", "batch_size": 0}, "batch_size must be"),
     ],
 )
 def test_columns_that_cannot_be_meant_are_refused(parquet_file, arguments, error):

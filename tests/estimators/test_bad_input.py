@@ -112,7 +112,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_bad_input_is_a_clear_error_before_any_work(name, monkeypatch):
     call, message = CASES[name]
-    monkeypatch.setattr("pacfourier.core.alignment.sums.run_blocks", _no_work)
+    monkeypatch.setattr("pacfourier.core.alignment.sums.run_tasks", _no_work)
     with pytest.raises(ValueError, match=message):
         call()
 

@@ -10,7 +10,7 @@ from pacfourier import PBRFF, BoostedRFF
 from pacfourier.core.alignment.targets import target_of
 from pacfourier.core.boosting.cosine_model import hinge_losses, moved_model, square_losses
 from pacfourier.estimators import boosted_rff
-from pacfourier.estimators.boosted_rff import _drawn, _outputs, _round_sizes
+from pacfourier.estimators.boosted_rff import LOSSES, _drawn, _round_sizes, scaled_outputs
 
 
 def score(features, model, X, y):
@@ -202,9 +202,9 @@ def watched(monkeypatch):
         draws.append((residuals, pool))
         return _drawn(X, residuals, pool, size)
 
-    def moved(*arguments):
+    def moved(*arguments, **options):
         penalties.append(arguments[5])
-        return moved_model(*arguments)
+        return moved_model(*arguments, **options)
 
     monkeypatch.setattr(boosted_rff, "_drawn", drawn)
     monkeypatch.setattr(boosted_rff, "moved_model", moved)
@@ -245,7 +245,9 @@ def test_the_price_of_the_prior_is_shared_by_the_sample(watched, rng):
 def test_labels_become_signs_and_numbers_of_deviation_one():
     def outputs(y, copies=None):
         y = np.asarray(y)
-        return _outputs(y, target_of(y), np.ones(len(y)) if copies is None else copies)
+        copies = np.ones(len(y)) if copies is None else copies
+        values, loss = scaled_outputs(target_of(y), y, copies)
+        return values, LOSSES[loss]
 
     signs, losses = outputs(["b", "a", "b"])
     np.testing.assert_array_equal(signs, [[1], [-1], [1]])
@@ -284,8 +286,9 @@ def test_large_samples_take_more_steps(n_samples, n_steps):
 def test_weights_count_as_copies_for_the_number_of_steps(monkeypatch, rng):
     taken = []
 
-    def moved(model, *arguments):
-        taken.append(arguments[-1])
+    def moved(model, *arguments, n_steps):
+        del arguments
+        taken.append(n_steps)
         return model
 
     monkeypatch.setattr(boosted_rff, "moved_model", moved)

@@ -1,15 +1,18 @@
+from dataclasses import replace
+from inspect import signature
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from pacfourier import OKRFF, PBRFF, RFF, bounds, spectra
-from pacfourier.core.alignment.sums import alignment_sums
+from pacfourier import OKRFF, PBRFF, RFF, GibbsRFF, PBLandmarks, bounds, spectra
+from pacfourier.bounds import Bound, BoundRecord
+from pacfourier.bounds.divergences import kl_divergence
+from pacfourier.core.alignment.sums import alignment_sums, signed_waves
 from pacfourier.core.alignment.targets import target_of
 from pacfourier.datasets import load
-from pacfourier.estimators.certified import signed_waves
-from pacfourier.pacbayes.divergences import kl_divergence
 
 
 def two_gaussians(n_samples, rng, n_features=2):
@@ -116,7 +119,7 @@ def test_auto_is_the_better_of_two_at_half_epsilon(sample):
 def test_binary_is_declared_never_inferred(sample):
     """With target_type="auto" two classes may be all that the sample shows of many."""
     certificate = fitted(sample, target_type="auto").certificate()
-    assert certificate.candidates == ("unexpected_bernstein",)
+    assert certificate.bounds_tried == ("unexpected_bernstein",)
     assert certificate.ceiling == 1.0
     assert statuses(certificate)["labels"] == "holds"
     for name in ("first_order", "norm"):
@@ -210,7 +213,7 @@ def test_label_sets_are_certified(rng):
 def test_random_features_are_certified_by_any_sample(sample, rng):
     model = RFF(20, gamma=0.5, random_state=0).fit(sample[0])
     X, y = two_gaussians(3000, rng)
-    certificate = model.certificate(X, y, target_type="binary")
+    certificate = model.certificate(X=X, y=y, target_type="binary")
     assert certificate.divergence == pytest.approx(0, abs=1e-12)
     assert true_losses(model.frequencies_).mean() <= certificate.value <= 0.5
     assert statuses(certificate)["prior"] == "declared"
@@ -417,3 +420,76 @@ def test_gaps_on_digits_one_and_seven(data_folder):
         inverse_temperature=np.sqrt(9102),
     )
     assert printed.value - certificate.empirical_loss > 3 * expected["kl"]
+
+
+def mcallester(*, loss, divergence, n_samples, epsilon, pairs):
+    """A bound that the package does not have: Pinsker's relaxation of kl."""
+    n_terms = n_samples // 2 if pairs else n_samples
+    nats = divergence + np.log(2 * np.sqrt(n_terms) / epsilon)
+    return Bound(
+        value=loss + np.sqrt(nats / (2 * n_terms)),
+        empirical_term=loss,
+        divergence_term=nats / n_terms,
+        parameters={},
+        theorem="McAllester",
+        reference="maurer2004",
+    )
+
+
+MCALLESTER = BoundRecord(
+    name="mcallester",
+    function=mcallester,
+    needs=("loss", "divergence", "n_samples", "pairs"),
+    exponential=True,
+)
+
+
+@pytest.fixture
+def learned_maps(sample):
+    options = {"gamma": 0.5, "random_state": 0}
+    return [
+        PBRFF(5, n_candidates=50, **options).fit(*sample),
+        GibbsRFF(5, n_particles=10, n_steps=5, **options).fit(*sample),
+        PBLandmarks("random", n_landmarks=5, n_frequencies=20, **options).fit(*sample),
+    ]
+
+
+def test_a_bound_from_outside_the_package_serves_every_map(learned_maps, sample):
+    for model in learned_maps:
+        own, tighter = model.certificate(bound=MCALLESTER), model.certificate(bound="kl")
+        assert own.bound == "mcallester"
+        assert own.bounds_tried == ("mcallester",)
+        assert own.divergence == tighter.divergence
+        assert tighter.details.value <= own.details.value <= tighter.details.value + 0.1
+        assert "McAllester" in str(own)
+    prior = RFF(5, gamma=0.5, random_state=0).fit(sample[0])
+    assert prior.certificate(X=sample[0], y=sample[1], bound=MCALLESTER).bound == "mcallester"
+    assert "mcallester" not in bounds.RECORDS
+
+
+def test_a_bound_from_outside_is_refused_where_it_does_not_hold(learned_maps):
+    fixed, sampled, landmarks = learned_maps
+    undeclared = replace(MCALLESTER, exponential=False)
+    with pytest.raises(ValueError, match="needs candidates drawn from the prior"):
+        sampled.certificate(bound=undeclared)
+    with pytest.raises(ValueError, match="'pairs' in its needs"):
+        landmarks.certificate(bound=replace(MCALLESTER, needs=("loss", "divergence", "n_samples")))
+    with pytest.raises(ValueError, match="bound='mcallester' needs two classes"):
+        fixed.certificate(bound=replace(MCALLESTER, requires=("binary",), advice="two classes."))
+
+
+def test_a_constant_of_a_bound_from_outside_is_declared(learned_maps):
+    record = replace(MCALLESTER, constant="gamma")
+    for model in learned_maps:
+        certificate = model.certificate(bound=record)
+        assert statuses(certificate)["constants"] == "declared"
+        assert "gamma was fixed before the sample was seen" in str(certificate)
+
+
+@pytest.mark.parametrize("estimator", [PBRFF, OKRFF, GibbsRFF, PBLandmarks, RFF])
+def test_certificates_are_asked_for_in_the_same_way(estimator):
+    parameters = list(signature(estimator.certificate).parameters.values())[1:]
+    names = [item.name for item in parameters if item.name not in ("X", "y")]
+    assert names[:2] == ["epsilon", "bound"]
+    assert names[2:] in (["of"], ["target_type"])
+    assert [item.name for item in parameters if item.kind is not item.KEYWORD_ONLY] == ["epsilon"]

@@ -7,11 +7,11 @@ from threadpoolctl import threadpool_limits
 
 from pacfourier import GibbsRFF, alignment_losses, bounds, spectra
 from pacfourier.bounds._first_order import first_order_of_measure
+from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.core.sampling.smc import gibbs_run, pilot_schedule
 from pacfourier.data.samples import Block, Sample
 from pacfourier.datasets import load
 from pacfourier.estimators import gibbs_rff
-from pacfourier.pacbayes.divergences import kl_divergence
 
 
 def two_gaussians(n_samples, rng, n_features=2):
@@ -91,7 +91,7 @@ def test_auto_is_the_best_of_its_bounds_at_a_share_of_epsilon(fitted, sample):
     values = [fitted.certificate(0.02, bound=name).value for name in names]
     assert fitted.certificate(0.06).value == min(values)
     undeclared = small(sample, target_type="auto").certificate()
-    assert undeclared.candidates == ("kl", "unexpected_bernstein")
+    assert undeclared.bounds_tried == ("kl", "unexpected_bernstein")
     assert undeclared.ceiling == 1.0
 
 
@@ -224,7 +224,7 @@ def test_the_run_follows_the_pilot_and_never_itself(sample):
     """Schedule from one stream, particles from another: the run can be repeated from outside."""
     model = small(sample)
     seed = int(np.random.RandomState(0).randint(0, 2**32, dtype=np.uint64))
-    target = model._gibbs_target(Sample(Block(*sample)), len(sample[1]), seed)
+    target = model._tempered_posterior(Sample(Block(*sample)), len(sample[1]), seed)
     pilot, frozen = (np.random.default_rng([seed, stream]) for stream in (0, 1))
     schedule = pilot_schedule(target, gibbs_rff.PILOT_PARTICLES, 2, 10, gibbs_rff.N_MOVES, pilot)
     run = gibbs_run(target, schedule, 20, 2, gibbs_rff.N_MOVES, frozen)
@@ -272,7 +272,7 @@ def test_every_kind_of_labels(kind, sample):
     else:
         assert certificate.empirical_loss < certificate.value < 1
     last = "unexpected_bernstein" if kind == "multiclass" else "catoni_grid"
-    assert certificate.candidates == ("kl", last)
+    assert certificate.bounds_tried == ("kl", last)
 
 
 def test_a_prior_that_does_nothing_has_no_divergence(sample):

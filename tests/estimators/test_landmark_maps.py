@@ -7,10 +7,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from pacfourier import PBLandmarks, RBFLandmarks, bounds
+from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.data.samples import Block, Sample
 from pacfourier.data.selection import equal_shares, landmark_count, select_landmarks
 from pacfourier.datasets import load
-from pacfourier.pacbayes.divergences import kl_divergence
 
 MAPS = [RBFLandmarks, PBLandmarks]
 
@@ -322,6 +322,7 @@ def test_mnist_certificate_and_printed_union_bound(data_folder):
 
 def test_learned_landmarks_beat_the_prior_on_toys():
     """The toy experiment of the paper: twenty frequencies, beta = 1, twenty seeds."""
+    pytest.importorskip("matplotlib")
     from examples import plot_toy_landmarks as toy
 
     for dataset in toy.TOYS:

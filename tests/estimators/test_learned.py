@@ -16,7 +16,8 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from pacfourier import OKRFF, PBRFF, RFF, alignment_losses, spectra
-from pacfourier.pacbayes.posteriors import divergence_ball_posterior, gibbs_posterior
+from pacfourier.pacbayes.balls import divergence_ball_posterior
+from pacfourier.pacbayes.posteriors import gibbs_posterior
 
 LEARNED = [PBRFF, OKRFF]
 
@@ -269,6 +270,7 @@ def test_pickle_does_not_grow_with_the_width_of_the_pool(iris):
 
 
 def test_feature_names_say_which_wave(iris):
+    pytest.importorskip("pandas")
     X, y = iris
     model = PBRFF(2, random_state=0).fit(X, y)
     names = ["pbrff_cos0", "pbrff_cos1", "pbrff_sin0", "pbrff_sin1"]

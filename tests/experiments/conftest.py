@@ -1,8 +1,9 @@
 import pytest
 
+from pacfourier.experiments.planned_cells import Plan
 from pacfourier.experiments.records import open_records
-from pacfourier.experiments.report import write_report
-from pacfourier.experiments.runner import Plan, run_plan
+from pacfourier.experiments.runner import run_plan
+from pacfourier.reports.reproduction_report import write_report
 
 
 @pytest.fixture(scope="session")

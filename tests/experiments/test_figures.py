@@ -10,7 +10,7 @@ from pacfourier.experiments.figures import (
     methods_figure,
     toy_figure,
 )
-from pacfourier.experiments.summary import Summary, estimate
+from pacfourier.experiments.results_summary import ResultsSummary, estimate
 
 SVM = ("svm", "breast", "SVM", 0)
 
@@ -23,7 +23,7 @@ def summary_of(errors):
         for split, percent in enumerate(percents):
             place = {"method": method, "width": width, "split": split}
             rows.append(key | place | {"test_errors": 10 * percent, "n_test": 1000})
-    return Summary(rows, "quick")
+    return ResultsSummary(rows, "quick")
 
 
 def curve(figure, label):
@@ -57,7 +57,7 @@ def test_a_curve_is_the_mean_of_the_splits_it_has_everywhere():
 def test_curves_without_a_common_split_are_left_out():
     rows = summary_of({("landmarks", "breast", "RBF-C", 1): [8, 6], SVM: [5, 5]}).rows
     rows[1]["width"] = 10
-    assert "RBF-C" not in entries(landmarks_figure(Summary(rows, "quick")))
+    assert "RBF-C" not in entries(landmarks_figure(ResultsSummary(rows, "quick")))
 
 
 def test_legends_name_what_is_dashed_and_what_is_shaded():
@@ -110,5 +110,5 @@ def test_the_toy_figure_speaks_in_words(errors, samples):
     titles = [row.get_suptitle() for row in figure.subfigs]
     assert titles == [
         f"RBF kernel, random landmarks: test error 6.0 % ({samples})",
-        f"Learned similarities, the same landmarks: test error 6.0 % ({samples})",
+        f"Learned similarities, same landmarks: test error 6.0 % ({samples})",
     ]

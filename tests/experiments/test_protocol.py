@@ -14,10 +14,11 @@ from pacfourier.estimators.base import FourierMap
 from pacfourier.experiments import methods, runner
 from pacfourier.experiments.methods import METHODS, fitted_posterior
 from pacfourier.experiments.plan import CS, GAMMAS, N_CANDIDATES, PROFILES, RHOS, Cell, Profile
+from pacfourier.experiments.planned_cells import Plan
 from pacfourier.experiments.protocol import (
     EPSILON,
     Bench,
-    Candidate,
+    Setting,
     n_errors,
     select,
     selected_row,
@@ -25,7 +26,7 @@ from pacfourier.experiments.protocol import (
     svm_grid_row,
 )
 from pacfourier.experiments.records import Records
-from pacfourier.experiments.runner import Plan, chosen_bandwidths, run_plan
+from pacfourier.experiments.runner import chosen_bandwidths, run_plan
 
 # Training, validation and test rows: the supplement's table.
 PAPER_SIZES = {
@@ -154,22 +155,22 @@ def test_few_rows_may_choose_the_bandwidth(bench):
     assert "test_errors" not in row
 
 
-def candidate(parts, column, name, map_test=None):
+def setting(parts, column, name, map_test=None):
     features = [part[:, [column]] for part in (parts.X_train, parts.X_valid)]
-    return Candidate({"name": name}, *features, map_test or (lambda: parts.X_test[:, [column]]))
+    return Setting({"name": name}, *features, map_test or (lambda: parts.X_test[:, [column]]))
 
 
-def everything(settings):
-    del settings
+def everything(parameters):
+    del parameters
     return True
 
 
 def test_the_first_of_equals_is_selected(bench):
     """Columns 20 (a good one) and 9 (a poor one) of breast, some of them twice."""
     parts = bench.parts
-    offered = [candidate(parts, *pair) for pair in [(9, "poor"), (20, "one"), (20, "two")]]
+    offered = [setting(parts, *pair) for pair in [(9, "poor"), (20, "one"), (20, "two")]]
     best = select(offered, parts, {"all": everything})["all"]
-    assert best.candidate.settings == {"name": "one"}
+    assert best.setting.parameters == {"name": "one"}
     poor = select(offered[:1], parts, {"all": everything})["all"]
     assert best.valid_errors < poor.valid_errors
 
@@ -180,21 +181,21 @@ def test_the_smallest_of_equal_penalties_is_selected(bench):
     only = parts.y_valid == 1
     parts = parts._replace(X_valid=np.full((only.sum(), 1), -1e9), y_valid=parts.y_valid[only])
     centred = parts.X_train[:, [20]] - parts.X_train[:, 20].mean()
-    offered = Candidate({}, centred, parts.X_valid, lambda: None)
+    offered = Setting({}, centred, parts.X_valid, lambda: None)
     best = select([offered], parts, {"all": everything})["all"]
     assert (best.valid_errors, best.C) == (0, CS[0])
 
 
 def test_each_selection_has_its_own_best(bench):
     parts = bench.parts
-    offered = [candidate(parts, 20, "good"), candidate(parts, 9, "poor")]
+    offered = [setting(parts, 20, "good"), setting(parts, 9, "poor")]
     best = select(
         offered,
         parts,
-        {"all": everything, "poor": lambda settings: settings["name"] == "poor"},
+        {"all": everything, "poor": lambda parameters: parameters["name"] == "poor"},
     )
-    assert best["all"].candidate.settings == {"name": "good"}
-    assert best["poor"].candidate.settings == {"name": "poor"}
+    assert best["all"].setting.parameters == {"name": "good"}
+    assert best["poor"].setting.parameters == {"name": "poor"}
     assert best["poor"].valid_errors > best["all"].valid_errors
 
 
@@ -207,7 +208,7 @@ def test_only_what_is_selected_maps_the_test_part(bench):
 
     columns = {"poor": 9, "good": 20, "late": 20}
     offered = [
-        candidate(bench.parts, column, name, partial(spy, column, name))
+        setting(bench.parts, column, name, partial(spy, column, name))
         for name, column in columns.items()
     ]
     best = select(offered, bench.parts, {"all": everything})
@@ -288,9 +289,9 @@ def test_another_test_part_changes_nothing_but_the_test(bench, name, width):
 
 def test_a_certificate_pays_for_the_bandwidths(bench):
     """One of ten bandwidths was chosen: each holds at a tenth of epsilon."""
-    first = next(METHODS["PBRFF"].candidates(bench, PROFILES["quick"], 5))
+    first = next(METHODS["PBRFF"].settings(bench, PROFILES["quick"], 5))
     model = fitted_posterior(bench, PBRFF).redraw(
-        n_frequencies=5, draw="replacement", **first.settings
+        n_frequencies=5, draw="replacement", **first.parameters
     )
     certified = first.certify()
     assert certified["certificate"] == model.certificate(EPSILON / 10).value
@@ -300,7 +301,7 @@ def test_a_certificate_pays_for_the_bandwidths(bench):
 
 def test_a_landmark_certificate_pays_for_the_frequencies_too(bench):
     """Ten bandwidths times five D are fifty priors, one of them chosen."""
-    first = next(METHODS["PB-R"].candidates(bench, PROFILES["quick"], 5))
+    first = next(METHODS["PB-R"].settings(bench, PROFILES["quick"], 5))
     model = first.map_test.func.__self__
     assert first.certify()["certificate"] == model.certificate(EPSILON / 50).value
 
@@ -312,9 +313,9 @@ def test_centroids_have_no_certificate(bench):
     assert rows["PB-R"]["train_loss"] < rows["PB-R"]["certificate"] < 1
 
 
-def test_both_posteriors_have_the_same_candidates(bench):
+def test_both_posteriors_have_the_same_candidate_frequencies(bench):
     for name in ("PBRFF", "OKRFF distinct"):
-        next(METHODS[name].candidates(bench, PROFILES["quick"], 5))
+        next(METHODS[name].settings(bench, PROFILES["quick"], 5))
     pools = [fitted_posterior(bench, kind).pool_ for kind in (PBRFF, OKRFF)]
     assert pools[0] == pools[1]
     assert len(pools[0]) == N_CANDIDATES
@@ -322,8 +323,8 @@ def test_both_posteriors_have_the_same_candidates(bench):
 
 def test_the_radius_is_counted_as_in_the_paper(bench):
     """rho = r N bounds the squared distance of Q from the uniform weights by r."""
-    found = list(METHODS["OKRFF"].candidates(bench, PROFILES["quick"], 5))
-    assert [each.settings["rho"] for each in found] == [r * N_CANDIDATES for r in RHOS]
+    found = list(METHODS["OKRFF"].settings(bench, PROFILES["quick"], 5))
+    assert [each.parameters["rho"] for each in found] == [r * N_CANDIDATES for r in RHOS]
     fitted = fitted_posterior(bench, OKRFF)
     for share in RHOS:
         posterior = fitted.redraw(rho=share * N_CANDIDATES).posterior_
@@ -338,9 +339,9 @@ def test_landmarks_are_a_share_of_the_training_part_and_common_to_both_maps(
     bench, suffix, width, count
 ):
     kind = {"C": "kmeans", "R": "random"}[suffix]
-    (prior,) = METHODS[f"RBF-{suffix}"].candidates(bench, PROFILES["quick"], width)
+    (prior,) = METHODS[f"RBF-{suffix}"].settings(bench, PROFILES["quick"], width)
     assert prior.train.shape == (340, count)
-    learned = next(METHODS[f"PB-{suffix}"].candidates(bench, PROFILES["quick"], width))
+    learned = next(METHODS[f"PB-{suffix}"].settings(bench, PROFILES["quick"], width))
     assert learned.train.shape == (340, count)
     landmarks = methods._rbf_landmarks(bench, width, kind).landmarks_
     np.testing.assert_array_equal(learned.map_test.func.__self__.landmarks_, landmarks)
@@ -350,7 +351,7 @@ def test_landmarks_are_a_share_of_the_training_part_and_common_to_both_maps(
 def test_similarities_of_all_temperatures_at_once_are_those_of_each_map(bench, name):
     """Samples are rounded to single precision: a phase moves by eps |omega| |x|, and the cosine."""
     parts = bench.parts
-    found = list(METHODS[name].candidates(bench, PROFILES["quick"], 1))
+    found = list(METHODS[name].settings(bench, PROFILES["quick"], 1))
     assert len(found) == 35
     largest = np.linalg.norm(parts.X_train, axis=1).max()
     for each in found[::6]:
@@ -368,16 +369,16 @@ def test_similarities_of_all_temperatures_at_once_are_those_of_each_map(bench, n
 
 def test_a_small_memory_changes_no_similarity(bench, monkeypatch):
     """One temperature at a time, where the stack of all would not fit."""
-    candidates = partial(METHODS["PB-R"].candidates, bench, PROFILES["quick"], 1)
-    at_once = [each.valid for each in candidates()]
+    settings_of = partial(METHODS["PB-R"].settings, bench, PROFILES["quick"], 1)
+    at_once = [each.valid for each in settings_of()]
     monkeypatch.setattr(methods, "LARGEST_STACK", 1)
-    np.testing.assert_array_equal([each.valid for each in candidates()], at_once)
+    np.testing.assert_array_equal([each.valid for each in settings_of()], at_once)
 
 
 def test_nystroem_has_as_many_columns_as_fourier_features(bench):
     for name in ("Nystroem uniform", "Nystroem k-means"):
-        (few,) = METHODS[name].candidates(bench, PROFILES["quick"], 10)
+        (few,) = METHODS[name].settings(bench, PROFILES["quick"], 10)
         assert few.train.shape[1] == 20
     # No more columns than samples.
-    (many,) = METHODS["Nystroem uniform"].candidates(bench, PROFILES["quick"], 500)
+    (many,) = METHODS["Nystroem uniform"].settings(bench, PROFILES["quick"], 500)
     assert many.train.shape[1] == 340

@@ -1,19 +1,21 @@
 import json
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 from pacfourier import bounds
+from pacfourier.bounds import BoundRecord
+from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.pacbayes.certificate import Assumption, Certificate
-from pacfourier.pacbayes.divergences import kl_divergence
 from pacfourier.pacbayes.evidence import (
-    BOUNDS,
     Evidence,
     best_bound,
-    certified_inverse_temperature,
+    bounds_to_try,
+    default_bound,
 )
-from pacfourier.pacbayes.posteriors import gibbs_posterior
+from pacfourier.pacbayes.posteriors import gibbs_posterior, least_bounded_temperature
 
 
 @pytest.fixture
@@ -30,8 +32,8 @@ def evidence(rng):
         is_binary=True,
         second_moments=(1 + (np.abs(n * doubled) ** 2 - n) / (n * (n - 1))) / 8,
         amplitudes=amplitudes,
-        harmonics=(doubled * (mean / amplitudes).conj() ** 2).real,
-        inverse_temperature=20.0,
+        second_harmonics=(doubled * (mean / amplitudes).conj() ** 2).real,
+        constants={"inverse_temperature": 20.0},
     )
 
 
@@ -40,11 +42,22 @@ def posterior(evidence):
     return gibbs_posterior(evidence.losses, 20.0)
 
 
+def value_of(bound, posterior, evidence, epsilon=0.05):
+    """The value of "auto", of a name or of a record."""
+    quantities = evidence.quantities(posterior)
+    return best_bound(quantities, bounds_to_try(bound, quantities), epsilon)[1].value
+
+
+def names_to_try(bound, posterior, evidence):
+    return tuple(record.name for record in bounds_to_try(bound, evidence.quantities(posterior)))
+
+
 def test_best_bound_pays_for_every_bound_it_tries(evidence, posterior):
     names = ("first_order", "unexpected_bernstein", "kl")
-    name, best = best_bound(posterior, evidence, 0.06, names)
-    alone = {key: best_bound(posterior, evidence, 0.02, (key,))[1].value for key in names}
-    assert best.value == min(alone.values()) == alone[name]
+    records = tuple(bounds.RECORDS[name] for name in names)
+    record, best = best_bound(evidence.quantities(posterior), records, 0.06)
+    alone = {name: value_of(name, posterior, evidence, 0.02) for name in names}
+    assert best.value == min(alone.values()) == alone[record.name]
 
 
 def test_names_are_those_of_the_functions(evidence, posterior):
@@ -64,13 +77,13 @@ def test_names_are_those_of_the_functions(evidence, posterior):
             posterior=posterior,
             prior=np.full(40, 1 / 40),
             amplitudes=evidence.amplitudes,
-            second_harmonics=evidence.harmonics,
+            second_harmonics=evidence.second_harmonics,
             n_samples=500,
             epsilon=0.05,
         ),
         "f_divergence": bounds.f_divergence(
             loss=loss,
-            divergence=40 * np.square(posterior).sum() - 1,
+            power_divergence=40 * np.square(posterior).sum() - 1,
             n_samples=500,
             epsilon=0.05,
             mu=2.0,
@@ -80,58 +93,82 @@ def test_names_are_those_of_the_functions(evidence, posterior):
             loss=loss, n_samples=500, epsilon=0.05, inverse_temperature=20.0
         ),
     }
-    assert set(expected) == set(BOUNDS)
+    assert set(expected) == set(bounds.RECORDS)
     for name, bound in expected.items():
-        value = best_bound(posterior, evidence, 0.05, (name,))[1].value
+        value = value_of(name, posterior, evidence)
         assert value == pytest.approx(bound.value, rel=1e-12)
         assert value >= loss
 
 
-def test_default_bounds_depend_on_what_is_declared(evidence):
-    assert evidence.default_bounds == ("first_order", "unexpected_bernstein")
-    classes = replace(evidence, is_binary=False, amplitudes=None, harmonics=None)
-    assert classes.default_bounds == ("unexpected_bernstein",)
-    assert replace(classes, second_moments=None).default_bounds == ("catoni_grid",)
+def test_auto_depends_on_what_is_declared(evidence, posterior):
+    classes = replace(evidence, is_binary=False, amplitudes=None, second_harmonics=None)
+    sets = replace(classes, second_moments=None)
+    expected = {
+        ("first_order", "unexpected_bernstein"): evidence,
+        ("unexpected_bernstein",): classes,
+        ("catoni_grid",): sets,
+    }
+    for names, known in expected.items():
+        assert names_to_try("auto", posterior, known) == names
+        # With the particles of a sampler, kl is tried too, after first_order.
+        sampled = replace(known, log_prior=np.full(40, -np.log(40)))
+        with_kl = (*names[:-1], "kl", names[-1])
+        assert names_to_try("auto", posterior, sampled) == with_kl
 
 
 @pytest.mark.parametrize("name", ["first_order", "norm", "unexpected_bernstein", "localised"])
 def test_bounds_refuse_evidence_that_they_have_not(name, evidence, posterior):
     bare = Evidence(losses=evidence.losses, n_samples=500)
     with pytest.raises(ValueError, match=f"bound='{name}' needs"):
-        best_bound(posterior, bare, 0.05, (name,))
+        value_of(name, posterior, bare)
 
 
-@pytest.mark.parametrize("name", ["best", "theorem4", "printed"])
+@pytest.mark.parametrize("name", ["f_divergence", "localised"])
+def test_bounds_without_an_exponential_moment_refuse_a_sampler(name, evidence, posterior):
+    sampled = replace(evidence, log_prior=np.full(40, -np.log(40)))
+    with pytest.raises(ValueError, match=f"bound='{name}' needs candidates drawn from the prior"):
+        value_of(name, posterior, sampled)
+
+
+def test_a_record_says_what_is_missing_if_it_has_no_advice(evidence, posterior):
+    record = BoundRecord(name="own", function=bounds.kl, needs=("loss", "margin"))
+    with pytest.raises(ValueError, match="bound='own' needs margin, which this model does not"):
+        value_of(record, posterior, evidence)
+
+
+@pytest.mark.parametrize("name", ["best", "theorem4", "printed", None, bounds.kl])
 def test_unknown_and_printed_bounds_cannot_be_chosen(name, evidence, posterior):
     with pytest.raises(ValueError, match="bound must be 'auto' or one of"):
-        best_bound(posterior, evidence, 0.05, (name,))
+        value_of(name, posterior, evidence)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, -1.0])
 def test_epsilon_is_a_probability(epsilon, evidence, posterior):
     with pytest.raises(ValueError, match="epsilon must be in"):
-        best_bound(posterior, evidence, epsilon, ("kl",))
+        value_of("kl", posterior, evidence, epsilon)
 
 
 def test_certified_temperature_beats_the_others(evidence):
     def value(t):
-        posterior = gibbs_posterior(evidence.losses, t)
-        return best_bound(posterior, evidence, 0.05, evidence.default_bounds)[1].value
+        return value_of("auto", gibbs_posterior(evidence.losses, t), evidence)
 
-    best = value(certified_inverse_temperature(evidence.losses, evidence))
+    bound = partial(default_bound, evidence, epsilon=0.05)
+    best = value(least_bounded_temperature(evidence.losses, bound))
     assert best <= min(value(t) for t in np.geomspace(0.1, 1e4, 40)) + 1e-3
 
 
 @pytest.fixture
 def certificate(evidence, posterior):
-    name, details = best_bound(posterior, evidence, 0.05, evidence.default_bounds)
+    quantities = evidence.quantities(posterior)
+    tried = bounds_to_try("auto", quantities)
+    best, details = best_bound(quantities, tried, 0.05)
     return Certificate(
         empirical_loss=float(posterior @ evidence.losses),
         divergence=kl_divergence(posterior),
         n_samples=500,
         epsilon=0.05,
-        bound=name,
-        candidates=evidence.default_bounds,
+        bound=best.name,
+        bounds_tried=tuple(record.name for record in tried),
         of="deployed",
         ceiling=0.5,
         rounding=0.0,
@@ -158,6 +195,7 @@ def test_certificate_goes_to_json_and_back(certificate):
     assert data["value"] == certificate.value
     assert data["assumptions"][0]["status"] == "holds"
     assert data["bound"] == certificate.bound
+    assert data["bounds_tried"] == ["first_order", "unexpected_bernstein"]
 
 
 def test_violated_assumptions_refuse_the_value(certificate):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pacfourier.pacbayes.draws import draw_frequencies
+from pacfourier.pacbayes.posteriors import draw_frequencies
 
 POSTERIOR = np.array([0.5, 0.2, 0.15, 0.1, 0.05, 0.0])
 

@@ -5,18 +5,17 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from pacfourier.pacbayes.divergences import (
+from pacfourier.bounds.divergences import (
     chi_square_divergence,
-    effective_sample_size,
     kl_divergence,
     log_power_mean,
     power_divergence,
 )
+from pacfourier.pacbayes.balls import divergence_ball_posterior, kl_ball_posterior
 from pacfourier.pacbayes.posteriors import (
-    divergence_ball_posterior,
+    effective_sample_size,
     gibbs_posterior,
     inverse_temperature_of_size,
-    kl_ball_posterior,
 )
 
 # Losses on a grid: apart by 1e-3 or equal, so that ties are real ties.

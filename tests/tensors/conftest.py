@@ -1,4 +1,4 @@
-"""Plain twins of the kernels."""
+"""Versions of the Triton kernels in plain torch, for machines without CUDA."""
 
 import sys
 from types import SimpleNamespace
@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 
 def plain_chunk_sums(frequencies, samples, chunks, tile, *, is_exact):
-    """What the kernel computes, in plain torch."""
+    """Return the sums that the kernel computes."""
     left = (frequencies.high.double() + is_exact * frequencies.low.double()) * (
         frequencies.scales.double()[:, None]
     )
@@ -27,7 +27,7 @@ def plain_chunk_sums(frequencies, samples, chunks, tile, *, is_exact):
 
 
 def plain_tile_gradients(frequencies, samples, chunks, tilts, tile, *, is_exact):
-    """What the kernel computes, in plain torch, from halves of slopes too."""
+    """Return the products that the kernel computes, with slopes in halves as well."""
     scales = frequencies.scales.double()[:, None]
     left = (frequencies.high.double() + is_exact * frequencies.low.double()) * scales
     right = (samples.high.double() + is_exact * samples.low.double()).split(tile.samples)
@@ -46,12 +46,12 @@ def plain_tile_gradients(frequencies, samples, chunks, tilts, tile, *, is_exact)
 
 @pytest.fixture
 def plain_kernels(monkeypatch):
-    """Put the twins in the place of the kernels, which need a CUDA device."""
-    from pacfourier.tensors.alignment import gradients
-    from pacfourier.tensors.triton import halves as fused
+    """Replace the kernels, which need a CUDA device, by their versions in plain torch."""
+    from pacfourier.tensors.triton import gradients, sums
+    from pacfourier.tensors.triton.halves import Tile
 
     module = SimpleNamespace(chunk_sums=plain_chunk_sums, tile_gradients=plain_tile_gradients)
     monkeypatch.setitem(sys.modules, "pacfourier.tensors.triton.kernels", module)
-    tile = fused.Tile(4, 4, 16, warps=1, stages=1)
-    monkeypatch.setattr(fused, "tile_of", lambda _: tile)
+    tile = Tile(4, 4, 16, warps=1, stages=1)
+    monkeypatch.setattr(sums, "tile_of", lambda _: tile)
     monkeypatch.setattr(gradients, "gradient_tile", lambda _: tile)

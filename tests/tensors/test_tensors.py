@@ -1,4 +1,4 @@
-"""Tensors give what arrays give, and stay where they are."""
+"""Tensors give the results of arrays, on the device that holds them."""
 
 import subprocess
 import sys
@@ -21,7 +21,6 @@ from pacfourier import (  # noqa: E402
     alignment_losses,
     fit_batches,
 )
-from pacfourier.arrays import host  # noqa: E402
 from pacfourier.core.alignment.gradients import alignment_objective  # noqa: E402
 from pacfourier.core.alignment.summary import row_fingerprints, sample_summary  # noqa: E402
 from pacfourier.core.alignment.sums import alignment_sums  # noqa: E402
@@ -34,9 +33,8 @@ from pacfourier.core.boosting.cosine_model import (  # noqa: E402
 )
 from pacfourier.core.boosting.scaling import scaled_columns  # noqa: E402
 from pacfourier.core.prior.bandwidth import median_gamma, scale_moments  # noqa: E402
-from pacfourier.spectra import Matern  # noqa: E402
-from pacfourier.tensors import sums as tensor_sums  # noqa: E402
-from pacfourier.tensors.features import matern_profile  # noqa: E402
+from pacfourier.tensors import phases, triton  # noqa: E402
+from pacfourier.tensors.alignment.sums import blocked_wave_sums  # noqa: E402
 
 DEVICES = ["cpu"] + ["cuda"] * torch.cuda.is_available()
 DTYPES = [np.float32, np.float64]
@@ -86,7 +84,7 @@ def test_losses_are_those_of_arrays(device, dtype, labels, is_weighted, rng):
         target_type=labels,
     )
     assert_beside(found, tensor(X, device))
-    # Terms of single precision are good to 1e-6; losses are means of them.
+    # Losses are means of terms, which single precision gives to 1e-6.
     tolerance = 1e-12 if dtype == np.float64 else 1e-6
     np.testing.assert_allclose(found.cpu(), expected, rtol=0, atol=tolerance)
 
@@ -96,7 +94,7 @@ def test_blocks_add_up(device, labels, monkeypatch, rng):
     X, y = sample(target_type=labels)
     target, frequencies = target_of(y, labels), rng.standard_normal((50, 7))
     expected = alignment_sums(X, y, target, frequencies, precision="double")
-    monkeypatch.setattr(tensor_sums, "LARGEST_BLOCK", 200)
+    monkeypatch.setattr(phases, "LARGEST_BLOCK", 200)
     found = alignment_sums(tensor(X, device), y, target, frequencies, precision="double")
     for name in ("waves", "harmonics", "gram", "totals"):
         np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-10)
@@ -104,7 +102,7 @@ def test_blocks_add_up(device, labels, monkeypatch, rng):
 
 
 def test_large_phases_take_double_precision(device):
-    """A phase of 1e6 has no digits left in single precision."""
+    """Single precision has no digits left for a phase of 1e6."""
     X, y = sample(dtype=np.float32)
     frequencies = np.full((3, 7), 1e6) * np.array([[1e-6], [1.0], [2.0]])
     expected = alignment_losses(X.astype(np.float64), y, frequencies)
@@ -209,7 +207,7 @@ def test_gradients_of_a_model_are_those_of_arrays(device, losses, monkeypatch, r
     labels = rng.choice([-1.0, 1.0], (len(X), 2))
     weights = rng.dirichlet(np.ones(len(X)))
     shapes = [(4, 7), (4, 2), (4, 2), (2,)]
-    monkeypatch.setattr(tensor_sums, "LARGEST_BLOCK", 400)
+    monkeypatch.setattr(phases, "LARGEST_BLOCK", 400)
     for model in (
         CosineModel(*(rng.standard_normal(shape) for shape in shapes)),
         CosineModel.constant(7, np.array([0.3, -0.1])),
@@ -226,7 +224,7 @@ def test_scaled_columns_are_those_of_arrays(device, dtype, monkeypatch, rng):
     X, _ = sample(dtype=dtype)
     X[:, 3] = 0.1
     copies = rng.uniform(0.5, 2, len(X))
-    monkeypatch.setattr(tensor_sums, "LARGEST_BLOCK", 700)
+    monkeypatch.setattr(phases, "LARGEST_BLOCK", 700)
     expected, scales = scaled_columns(X, copies, np.float64)
     found, found_scales = scaled_columns(tensor(X, device), copies, np.float64)
     np.testing.assert_allclose(found_scales, scales, rtol=1e-12)
@@ -236,7 +234,7 @@ def test_scaled_columns_are_those_of_arrays(device, dtype, monkeypatch, rng):
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("is_weighted", [False, True])
 def test_boosted_frequencies_are_those_of_arrays(device, labels, is_weighted, rng):
-    """Steps amplify what is rounded: 1e-12 in the gradients is 1e-6 of a frequency at most."""
+    """Steps amplify rounding: 1e-12 in a gradient becomes at most 1e-6 of a frequency."""
     X, y = sample(target_type=labels)
     weights = rng.integers(0, 3, len(X)) if is_weighted else None
     model = BoostedRFF(6, n_rounds=2, n_steps=5, target_type=labels, random_state=0)
@@ -260,8 +258,8 @@ def test_boosting_large_tensors_takes_single_precision(device, monkeypatch):
 def test_the_certificate_of_the_prior_is_that_of_arrays(device):
     X, y = sample(target_type="binary")
     model = RFF(20, gamma=0.1, random_state=0).fit(tensor(X, device))
-    expected = model.certificate(X, y, target_type="binary")
-    found = model.certificate(tensor(X, device), tensor(y, device), target_type="binary")
+    expected = model.certificate(X=X, y=y, target_type="binary")
+    found = model.certificate(X=tensor(X, device), y=tensor(y, device), target_type="binary")
     assert found.value == pytest.approx(expected.value, abs=1e-12)
     assert found.rounding == expected.rounding == 0
 
@@ -279,12 +277,12 @@ def test_the_certificate_of_the_prior_is_that_of_arrays(device):
         (torch.full((4, 3), -torch.inf), "contains NaN or infinity"),
     ],
 )
-def test_bad_tensors_are_refused(X, message):
+def test_bad_tensors_raise_an_error(X, message):
     with pytest.raises(ValueError, match=message):
         PBRFF(2, n_candidates=10).fit(X, np.array([0, 1, 0, 1])[: len(X)])
 
 
-def test_bad_labels_are_refused():
+def test_bad_labels_raise_an_error():
     X = torch.zeros((4, 3))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         PBRFF(2, n_candidates=10).fit(X, [0, 1])
@@ -301,24 +299,6 @@ def test_bad_labels_are_refused():
         model.transform(torch.zeros((4, 2)))
 
 
-@pytest.mark.parametrize("nu", [0.05, 0.5, 1.5, 7.3, 1000.0])
-def test_the_matern_kernel_of_any_smoothness(nu, device):
-    """Double precision where scipy has it: its logarithms lose some digits for a large nu."""
-    squares = np.concatenate([[0.0], np.logspace(-12, 3, 100)])
-    spectrum = Matern(0.3, nu)
-    found = matern_profile(spectrum, torch.as_tensor(squares, device=device))
-    tolerance = 1e-13 * max(1, nu)
-    np.testing.assert_allclose(host(found), spectrum.profile(squares), atol=tolerance)
-
-
-def test_a_spectrum_without_a_profile_is_refused():
-    X, y = sample()
-    model = RBFLandmarks("random").fit(X, y)
-    model.spectrum_ = object()
-    with pytest.raises(ValueError, match="spectrum must be isotropic"):
-        model.transform(torch.as_tensor(X))
-
-
 def test_small_floats_and_integers_become_floats():
     y = np.array([0, 1, 0, 1])
     for dtype, expected in (
@@ -331,7 +311,7 @@ def test_small_floats_and_integers_become_floats():
         assert RFF(2).fit(X, y).transform(X).dtype == expected
 
 
-def test_a_refused_tensor_leaves_no_mark():
+def test_an_invalid_tensor_does_not_change_the_estimator():
     model = RFF(2, random_state=0).fit(torch.ones((4, 3)))
     with pytest.raises(ValueError, match="NaN"):
         model.fit(torch.full((4, 2), torch.nan))
@@ -372,7 +352,7 @@ def test_kernels_of_tensors_stay_in_one_place(device):
     X, y = sample()
     model = PBRFF(5, n_candidates=50, random_state=0).fit(X, y)
     for pair in ((tensor(X, device), X), (X, tensor(X, device))):
-        with pytest.raises(ValueError, match="X and Y must be tensors on one device"):
+        with pytest.raises(ValueError, match="X and Y must"):
             model.kernel_matrix(*pair)
     gram = model.kernel_matrix(tensor(X, device).float(), tensor(X[:9], device))
     np.testing.assert_allclose(gram.cpu(), model.kernel_matrix(X, X[:9]), atol=1e-5)
@@ -380,7 +360,7 @@ def test_kernels_of_tensors_stay_in_one_place(device):
 
 @pytest.mark.parametrize("spectrum", ["rbf", "rational_quadratic"])
 def test_similarities_keep_their_digits_far_from_zero(device, spectrum):
-    """Squares of 3e3 leave single precision no digits for distances of one."""
+    """The squares of values near 3000 leave no digits for distances of one."""
     X, y = sample(dtype=np.float32)
     X = np.round(X, 2) + np.float32(3000)
     model = RBFLandmarks("random", kernel=spectrum, gamma=0.5, n_landmarks=40, random_state=0)
@@ -419,7 +399,7 @@ def test_batches_of_tensors_are_those_of_arrays(device, gamma):
 
 
 @pytest.mark.parametrize(("setting", "unit"), [("high", 2**-11), ("medium", 2**-8)])
-def test_coarse_products_are_told_to_the_certificate(setting, unit, rng):
+def test_coarse_products_widen_the_rounding(setting, unit, rng):
     X, y = sample()
     arguments = y, target_of(y), rng.standard_normal((5, 7))
     before = torch.get_float32_matmul_precision()
@@ -440,7 +420,7 @@ def test_the_newer_setting_of_products_is_read(monkeypatch):
     for kind, backend in (("cpu", "mkldnn"), ("cuda", "cuda")):
         setting = SimpleNamespace(matmul=SimpleNamespace(fp32_precision=f"of {kind}"))
         monkeypatch.setattr(torch.backends, backend, setting)
-        assert tensor_sums.product_precision(torch.device(kind)) == f"of {kind}"
+        assert phases.product_precision(torch.device(kind)) == f"of {kind}"
 
 
 def test_a_tensor_that_needs_gradients_is_read():
@@ -451,18 +431,18 @@ def test_a_tensor_that_needs_gradients_is_read():
 def test_codes_of_a_block_are_its_rows():
     weighted = sparse.csr_array(np.array([[1.0, 0], [0, 2], [3, 0]]))
     X = torch.zeros((3, 1), dtype=torch.float64)
-    waves, harmonics = tensor_sums.blocked_wave_sums(X, weighted, X[:1], torch.float64)
+    waves, harmonics = blocked_wave_sums(X, weighted, X[:1], torch.float64)
     np.testing.assert_array_equal(waves, [[4], [2]])
     np.testing.assert_array_equal(harmonics, [3])
 
 
-def test_the_missing_kernel_is_named_once(monkeypatch):
+def test_missing_triton_warns_once(monkeypatch):
     monkeypatch.setitem(sys.modules, "triton", None)
-    tensor_sums.has_triton.cache_clear()
+    triton.has_triton.cache_clear()
     with pytest.warns(RuntimeWarning, match="triton is not installed"):
-        assert not tensor_sums.has_triton()
-    assert not tensor_sums.has_triton()
-    tensor_sums.has_triton.cache_clear()
+        assert not triton.has_triton()
+    assert not triton.has_triton()
+    triton.has_triton.cache_clear()
 
 
 def test_torch_is_not_imported_without_tensors():

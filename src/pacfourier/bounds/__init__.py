@@ -1,9 +1,18 @@
-"""Upper bounds on alignment losses and errors: numbers in, a frozen :class:`Bound` out.
+"""Upper bounds on alignment losses and errors.
 
-Each bound holds with probability at least one minus its own epsilon, for all posteriors at once
-where it says so. Several that are read together hold at the sum of their epsilons. The statements
-of letarte2019 as printed are in :mod:`~pacfourier.bounds.printed`, and are not bounds.
+Each bound is a function that takes numbers and returns a frozen :class:`Bound`. It holds with
+probability at least one minus epsilon, for all posteriors at once where it says so. If you read
+several bounds together, their epsilons add up. :mod:`~pacfourier.bounds.printed` has the statements
+of letarte2019 as they are printed; they are not certificates.
+
+To use a bound in ``certificate(bound=...)``, describe it by a :class:`BoundRecord`. A module of
+this package that defines ``RECORDS`` is found without any other change.
 """
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from pacfourier.bounds import printed
 from pacfourier.bounds._bernstein import unexpected_bernstein
@@ -18,11 +27,15 @@ from pacfourier.bounds._kl import kl, split_kl
 from pacfourier.bounds._landmarks import landmark_mixture
 from pacfourier.bounds._localised import localised
 from pacfourier.bounds._norm import norm
+from pacfourier.bounds._record import Auto, BoundRecord
 from pacfourier.bounds._result import Bound
 from pacfourier.bounds._self_certified import self_certified_posterior
 
 __all__ = [
+    "RECORDS",
+    "Auto",
     "Bound",
+    "BoundRecord",
     "binary_kl",
     "catoni",
     "catoni_grid",
@@ -48,3 +61,13 @@ __all__ = [
     "split_kl",
     "unexpected_bernstein",
 ]
+
+
+def _records() -> dict[str, BoundRecord]:
+    names = (module.name for module in pkgutil.iter_modules(__path__, f"{__name__}."))
+    found = (getattr(importlib.import_module(name), "RECORDS", ()) for name in names)
+    return {record.name: record for records in found for record in records}
+
+
+RECORDS: Mapping[str, BoundRecord] = MappingProxyType(_records())
+"""The bounds that ``certificate(bound=...)`` accepts by name. It cannot be changed."""

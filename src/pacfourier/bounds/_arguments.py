@@ -1,60 +1,66 @@
-"""Checks of the numbers a bound receives: the name, the rule, the value."""
+"""What every bound is given: checked numbers, independent terms, and grids of constants.
+
+The error messages name the argument, the rule and the value that was seen.
+"""
 
 import math
+from collections.abc import Iterable
+from dataclasses import replace
 from numbers import Integral
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+from pacfourier.arrays import FloatArray
+from pacfourier.bounds._result import Bound
 
 ROUNDING = 1e-5
-"""Largest excursion out of an interval that is taken for rounding and clipped."""
+"""A value this close to its interval is clipped into it: the difference is rounding."""
 
 
 def open_interval(name: str, value: float, lower: float, upper: float) -> float:
-    """Return a value of the open interval (lower, upper)."""
+    """Return the value if it lies in the open interval (lower, upper)."""
     if not lower < value < upper:
         raise ValueError(f"{name} must be in ({lower:g}, {upper:g}), got {value!r}.")
     return float(value)
 
 
 def unit_open(name: str, value: float) -> float:
-    """Return a value of the open interval (0, 1)."""
+    """Return the value if it lies in the open interval (0, 1)."""
     return open_interval(name, value, 0.0, 1.0)
 
 
 def interval(name: str, value: float, lower: float, upper: float) -> float:
-    """Return a value of [lower, upper], clipped when it leaves it by rounding only."""
+    """Return the value if it lies in [lower, upper]; clip it if only rounding moved it out."""
     if not lower - ROUNDING <= value <= upper + ROUNDING:
         raise ValueError(f"{name} must be in [{lower:g}, {upper:g}], got {value!r}.")
     return min(max(float(value), lower), upper)
 
 
 def positive(name: str, value: float) -> float:
-    """Return a finite positive value."""
+    """Return the value if it is positive and finite."""
     if not 0.0 < value < math.inf:
         raise ValueError(f"{name} must be positive and finite, got {value!r}.")
     return float(value)
 
 
 def non_negative(name: str, value: float) -> float:
-    """Return a finite non-negative value, clipped at zero when it is below by rounding only."""
+    """Return the value if it is finite and at least zero; clip it if only rounding moved it."""
     if not -ROUNDING <= value < math.inf:
         raise ValueError(f"{name} must be non-negative and finite, got {value!r}.")
     return max(float(value), 0.0)
 
 
 def count(name: str, value: int, minimum: int) -> int:
-    """Return an integer of at least a minimum."""
+    """Return the value if it is an integer and at least the minimum."""
     if not isinstance(value, Integral) or value < minimum:
         raise ValueError(f"{name} must be an integer of at least {minimum}, got {value!r}.")
     return int(value)
 
 
 def vector(name: str, values: npt.ArrayLike, *, size: int | None = None) -> FloatArray:
-    """Return a finite vector in double precision, of a given size if one is asked."""
+    """Return the values as a finite vector in double precision, and check its size if given."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size == 0 or not np.isfinite(array).all():
         raise ValueError(f"{name} must be a non-empty finite vector, got {values!r}.")
@@ -74,9 +80,149 @@ def bounded_vector(
 
 
 def distribution(name: str, weights: npt.ArrayLike, *, size: int | None = None) -> FloatArray:
-    """Return non-negative weights, scaled to sum to one exactly when they do up to rounding."""
+    """Return non-negative weights that sum to one; a rounded sum is scaled to be exact."""
     array = bounded_vector(name, weights, 0.0, 1.0, size=size)
     total = float(array.sum())
     if abs(total - 1.0) > ROUNDING:
         raise ValueError(f"{name} must sum to 1, got a sum of {total!r}.")
     return array / total
+
+
+class Terms(NamedTuple):
+    """What a mean of independent terms brings to a bound.
+
+    Parameters
+    ----------
+    loss : float
+        Empirical loss averaged under the posterior.
+    nats : float
+        Divergence plus logarithm of 1 / epsilon.
+    n_terms : int
+        Number of independent terms.
+    """
+
+    loss: float
+    nats: float
+    n_terms: int
+
+
+def n_terms(n_samples: int, *, pairs: bool) -> int:
+    r"""Return the number of independent terms behind an empirical loss.
+
+    .. math:: m = \lfloor n / 2 \rfloor \text{ for a mean over pairs}, \qquad
+              m = n \text{ for a mean over points}.
+
+    An order-two U-statistic is the average, over the permutations of the sample, of means of
+    :math:`\lfloor n/2 \rfloor` independent pairs. By Jensen's inequality it inherits every
+    exponential moment that is convex in the mean of :math:`m` independent terms (hoeffding1963,
+    section 5).
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of points.
+    pairs : bool
+        Whether the loss is a mean over pairs of distinct points.
+
+    Returns
+    -------
+    n_terms : int
+        At least one.
+
+    Examples
+    --------
+    >>> n_terms(7, pairs=True), n_terms(7, pairs=False)
+    (3, 7)
+    """
+    n_samples = count("n_samples", n_samples, 2 if pairs else 1)
+    return n_samples // 2 if pairs else n_samples
+
+
+def checked_terms(
+    *, loss: float, divergence: float, n_samples: int, epsilon: float, pairs: bool
+) -> Terms:
+    r"""Check the arguments that all bounds share, and return what the bounds use of them.
+
+    The bounds hold for all posteriors at once. If :math:`\mathbb{E}_S \mathbb{E}_P e^{B_S} \le 1`,
+    then with probability at least :math:`1 - \varepsilon`, for every posterior :math:`Q`,
+
+    .. math:: \mathbb{E}_Q B_S \le \mathrm{KL}(Q \Vert P) + \ln(1/\varepsilon)
+
+    by Markov's inequality and the variational formula of the divergence (catoni2007). The right
+    side is ``nats``.
+
+    Parameters
+    ----------
+    loss : float
+        Empirical loss in [0, 1] averaged under the posterior.
+    divergence : float
+        Kullback-Leibler divergence of the posterior from the prior.
+    n_samples : int
+        Number of points.
+    epsilon : float
+        Probability of failure.
+    pairs : bool
+        Whether the loss is a mean over pairs of distinct points.
+
+    Returns
+    -------
+    terms : Terms
+    """
+    nats = non_negative("divergence", divergence) - math.log(unit_open("epsilon", epsilon))
+    return Terms(interval("loss", loss, 0.0, 1.0), nats, n_terms(n_samples, pairs=pairs))
+
+
+def geometric_midpoints(
+    lower: float, upper: float, *, n_points: int, cap: float = math.inf
+) -> tuple[float, ...]:
+    r"""Return a grid of constants: the midpoints, on a logarithmic scale, of equal slices.
+
+    .. math:: t_k = \min\bigl(c,\ \ell\,(u/\ell)^{(k + 1/2)/G}\bigr), \qquad k = 0, \dots, G - 1 .
+
+    A grid must be written down before the sample is seen.
+
+    Parameters
+    ----------
+    lower, upper : float
+        Ends :math:`\ell \le u` of the interval, positive.
+    n_points : int
+        Number of slices :math:`G`.
+    cap : float, default=inf
+        Largest value :math:`c` that the bound allows.
+
+    Returns
+    -------
+    midpoints : tuple of float
+        Increasing values, one for each slice.
+
+    Examples
+    --------
+    >>> geometric_midpoints(1.0, 16.0, n_points=2)
+    (2.0, 8.0)
+    """
+    ratio = upper / lower
+    return tuple(min(cap, lower * ratio ** ((k + 0.5) / n_points)) for k in range(n_points))
+
+
+def smallest(bounds: Iterable[Bound], *, grid: tuple[float, ...], theorem: str) -> Bound:
+    r"""Return the smallest of the bounds on a grid of constants.
+
+    A grid of :math:`G` constants gives :math:`G` bounds, each at level :math:`\varepsilon / G`.
+    By the union bound they all hold together, so the smallest holds too.
+
+    Parameters
+    ----------
+    bounds : iterable of Bound
+        One bound for each value of the grid, each at its share of epsilon.
+    grid : tuple of float
+        All values tried. They are stored in the parameters of the result.
+    theorem : str
+        Name of the result.
+
+    Returns
+    -------
+    bound : Bound
+        The bound with the smallest value.
+    """
+    best = min(bounds, key=lambda bound: bound.value)
+    return replace(best, parameters={**best.parameters, "grid": grid}, theorem=theorem)

@@ -1,11 +1,19 @@
-"""Un-expected Bernstein bound: an empirical second moment in place of a variance."""
+"""Un-expected Bernstein bound: it uses an empirical second moment instead of a variance."""
 
 import math
 
-from pacfourier.bounds._arguments import count, interval, open_interval, unit_open
-from pacfourier.bounds._grid import geometric_midpoints
-from pacfourier.bounds._result import Bound, smallest
-from pacfourier.bounds._sample import checked_sample, n_blocks
+from pacfourier.bounds._arguments import (
+    checked_terms,
+    count,
+    geometric_midpoints,
+    interval,
+    n_terms,
+    open_interval,
+    smallest,
+    unit_open,
+)
+from pacfourier.bounds._record import Auto, BoundRecord
+from pacfourier.bounds._result import Bound
 
 N_RATES = 3
 LARGEST_RATE = 1.6
@@ -17,9 +25,9 @@ def bernstein_factor(u: float) -> float:
 
     .. math:: v(u) = \frac{-\ln(1 - u) - u}{u^2} = \sum_{k \ge 2} \frac{u^{k-2}}{k} .
 
-    It increases, so that :math:`e^{-x - v(u) x^2} \le 1 - x` for every :math:`x \le u < 1`: the
-    inequality behind the bounds of this family. Below 0.1 the series is used with a bound on its
-    remainder, because the truncated sum lies on the unsafe side.
+    It increases with u, so :math:`e^{-x - v(u) x^2} \le 1 - x` for every :math:`x \le u < 1`. The
+    bounds of this family rest on that inequality. Below 0.1 the series is used with a bound on its
+    remainder, because the truncated sum would be too small.
 
     Parameters
     ----------
@@ -65,7 +73,7 @@ def unexpected_bernstein_fixed(
 
     *Proof.* :math:`X = \ell - \frac12 \le \frac12` gives
     :math:`\mathbb{E} \exp\{-\eta X - v(\eta/2) \eta^2 X^2\} \le 1 - \eta\, \mathbb{E} X`, hence by
-    independence a moment at most one for :math:`m` blocks of
+    independence a moment at most one for :math:`m` independent terms of
     :math:`-\eta X - v \eta^2 X^2 - \ln(1 - \eta\, \mathbb{E} X)`; it is an exponential of means,
     so it passes to pairs, and :math:`-\ln(1 - \eta x)` is convex, so the posterior average goes
     inside it.
@@ -81,8 +89,8 @@ def unexpected_bernstein_fixed(
     epsilon : float
         Probability of failure, over the sample, for all posteriors at once.
     second_moment : float
-        :math:`M_2`, averaged hypothesis by hypothesis; the second moment of the averaged kernel
-        is smaller and is not covered.
+        :math:`M_2`, the posterior mean of the second moments of the hypotheses. Do not pass the
+        second moment of the averaged kernel: it is smaller, and the bound would not hold.
     eta : float
         Rate in (0, 2), fixed before the sample is seen.
     pairs : bool, default=True
@@ -98,16 +106,16 @@ def unexpected_bernstein_fixed(
     mhammedi2019, who bound :math:`1 - \eta x` by :math:`e^{-\eta x}`; hoeffding1963.
     """
     eta = open_interval("eta", eta, 0.0, 2.0)
-    sample = checked_sample(
+    terms = checked_terms(
         loss=loss, divergence=divergence, n_samples=n_samples, epsilon=epsilon, pairs=pairs
     )
-    centred = sample.loss - 0.5
+    centred = terms.loss - 0.5
     moment = interval("second_moment", second_moment, centred**2, 0.25)
-    price = sample.nats / sample.n_blocks
+    price = terms.nats / terms.n_terms
     exponent = eta * centred + bernstein_factor(eta / 2.0) * eta**2 * moment + price
     return Bound(
         value=0.5 - math.expm1(-exponent) / eta,
-        empirical_term=sample.loss,
+        empirical_term=terms.loss,
         divergence_term=price,
         parameters={"eta": eta, "second_moment": moment},
         theorem="un-expected Bernstein",
@@ -115,7 +123,7 @@ def unexpected_bernstein_fixed(
     )
 
 
-def bernstein_rates(*, n_blocks: int, n_hypotheses: int, epsilon: float) -> tuple[float, ...]:
+def bernstein_rates(*, n_terms: int, n_hypotheses: int, epsilon: float) -> tuple[float, ...]:
     r"""Return the grid of rates of a finite prior.
 
     .. math:: \ell = \sqrt{8 a / m}, \quad u = \sqrt{16 (a + \ln N) / m}, \quad
@@ -125,7 +133,7 @@ def bernstein_rates(*, n_blocks: int, n_hypotheses: int, epsilon: float) -> tupl
 
     Parameters
     ----------
-    n_blocks : int
+    n_terms : int
         Number :math:`m` of independent terms.
     n_hypotheses : int
         Number :math:`N` of hypotheses, or any number written down before the sample is seen.
@@ -140,8 +148,8 @@ def bernstein_rates(*, n_blocks: int, n_hypotheses: int, epsilon: float) -> tupl
     nats = math.log(N_RATES / unit_open("epsilon", epsilon))
     log_n = math.log(count("n_hypotheses", n_hypotheses, 1))
     return geometric_midpoints(
-        math.sqrt(8.0 * nats / n_blocks),
-        math.sqrt(16.0 * (nats + log_n) / n_blocks),
+        math.sqrt(8.0 * nats / n_terms),
+        math.sqrt(16.0 * (nats + log_n) / n_terms),
         n_points=N_RATES,
         cap=LARGEST_RATE,
     )
@@ -168,7 +176,7 @@ def unexpected_bernstein(
     loss, divergence, n_samples, epsilon, second_moment, pairs
         As in :func:`unexpected_bernstein_fixed`.
     n_hypotheses : int
-        Number of hypotheses of the prior; it places the grid.
+        Number of hypotheses of the prior. It only decides where the grid lies.
 
     Returns
     -------
@@ -179,8 +187,8 @@ def unexpected_bernstein(
     ----------
     mhammedi2019, hoeffding1963.
     """
-    m = n_blocks(n_samples, pairs=pairs)
-    grid = bernstein_rates(n_blocks=m, n_hypotheses=n_hypotheses, epsilon=epsilon)
+    m = n_terms(n_samples, pairs=pairs)
+    grid = bernstein_rates(n_terms=m, n_hypotheses=n_hypotheses, epsilon=epsilon)
     bounds = (
         unexpected_bernstein_fixed(
             loss=loss,
@@ -194,3 +202,15 @@ def unexpected_bernstein(
         for eta in grid
     )
     return smallest(bounds, grid=grid, theorem="un-expected Bernstein, grid of rates")
+
+
+RECORDS = (
+    BoundRecord(
+        name="unexpected_bernstein",
+        function=unexpected_bernstein,
+        needs=("loss", "divergence", "n_samples", "second_moment", "n_hypotheses", "pairs"),
+        exponential=True,
+        advice="labels that are classes. Use bound='catoni_grid' for other labels.",
+        auto=Auto(rank=3, known=("second_moment",)),
+    ),
+)

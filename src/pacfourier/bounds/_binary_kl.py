@@ -1,4 +1,4 @@
-"""Divergence between two coins, its two inverses, and the constant of its moment."""
+"""The binary divergence kl, its two inverses, and the constant of its moment."""
 
 import math
 from collections.abc import Callable
@@ -10,13 +10,13 @@ from scipy import special
 from pacfourier.bounds._arguments import count
 
 LARGEST_EXACT = 1_000_000
-"""Above this number of terms the sum is not worth its memory: its known bound is used."""
+"""For more terms than this, a known bound replaces the sum, which would take much memory."""
 
 EPS = float(np.finfo(np.float64).eps)
 
 
 def _log_ratio(a: float, b: float, difference: float) -> float:
-    """Return ln(a / b) from a - b, which the caller knows better than by subtraction."""
+    """Return ln(a / b), given a more precise value of a - b than subtraction would give."""
     if b == 0.0:
         return math.inf
     if abs(relative := difference / b) < 0.5:
@@ -91,7 +91,7 @@ def supremum(holds: Callable[[float], bool], lower: float, upper: float) -> floa
 
 
 def klup(a: float, budget: float) -> float:
-    r"""Return the largest coin within a divergence of the observed one, rounded up.
+    r"""Return the largest b >= a with kl(a, b) <= budget, rounded up.
 
     .. math:: \mathrm{kl}^{+}(a, B) = \sup\{b \in [a, 1] : \mathrm{kl}(a, b) \le B\} .
 
@@ -117,7 +117,7 @@ def klup(a: float, budget: float) -> float:
 
 
 def kldn(a: float, budget: float) -> float:
-    r"""Return the smallest coin within a divergence of the observed one, rounded down.
+    r"""Return the smallest b <= a with kl(a, b) <= budget, rounded down.
 
     .. math:: \mathrm{kl}^{-}(a, B) = \inf\{b \in [0, a] : \mathrm{kl}(a, b) \le B\} .
 

@@ -1,11 +1,18 @@
-"""Catoni's bound, exact for coins, at one constant or on a grid."""
+"""Catoni's bound, for one constant or the best constant of a grid. It is exact for coins."""
 
 import math
 
-from pacfourier.bounds._arguments import count, positive, unit_open
-from pacfourier.bounds._grid import geometric_midpoints
-from pacfourier.bounds._result import Bound, smallest
-from pacfourier.bounds._sample import checked_sample, n_blocks
+from pacfourier.bounds._arguments import (
+    checked_terms,
+    count,
+    geometric_midpoints,
+    n_terms,
+    positive,
+    smallest,
+    unit_open,
+)
+from pacfourier.bounds._record import Auto, BoundRecord
+from pacfourier.bounds._result import Bound
 
 N_CONSTANTS = 5
 
@@ -24,8 +31,8 @@ def catoni(
     .. math:: L(k_Q) \le \frac{1 - \exp\{-C \hat L(k_Q) - K/m\}}{1 - e^{-C}}, \qquad
               K = \mathrm{KL}(Q \Vert P) + \ln(1/\varepsilon) .
 
-    It inverts :math:`\mathbb{E} e^{-C \ell} \le 1 - L(1 - e^{-C})`, multiplied over the blocks.
-    The best constant would give :math:`\mathrm{kl}^{+}(\hat L, K/m)`, without :math:`\xi`.
+    It inverts :math:`\mathbb{E} e^{-C \ell} \le 1 - L(1 - e^{-C})`, multiplied over the independent
+    terms. The best constant would give :math:`\mathrm{kl}^{+}(\hat L, K/m)`, without :math:`\xi`.
 
     Parameters
     ----------
@@ -58,13 +65,13 @@ def catoni(
     1.0
     """
     C = positive("C", C)
-    sample = checked_sample(
+    terms = checked_terms(
         loss=loss, divergence=divergence, n_samples=n_samples, epsilon=epsilon, pairs=pairs
     )
-    price = sample.nats / sample.n_blocks
+    price = terms.nats / terms.n_terms
     return Bound(
-        value=math.expm1(-C * sample.loss - price) / math.expm1(-C),
-        empirical_term=sample.loss,
+        value=math.expm1(-C * terms.loss - price) / math.expm1(-C),
+        empirical_term=terms.loss,
         divergence_term=price,
         parameters={"C": C},
         theorem="Catoni",
@@ -72,7 +79,7 @@ def catoni(
     )
 
 
-def catoni_constants(*, n_blocks: int, n_hypotheses: int, epsilon: float) -> tuple[float, ...]:
+def catoni_constants(*, n_terms: int, n_hypotheses: int, epsilon: float) -> tuple[float, ...]:
     r"""Return the grid of constants of a finite prior.
 
     .. math:: \ell = \sqrt{8 a / m}, \quad u = \sqrt{2 (a + \ln N) / (0.0475\, m)}, \quad
@@ -83,7 +90,7 @@ def catoni_constants(*, n_blocks: int, n_hypotheses: int, epsilon: float) -> tup
 
     Parameters
     ----------
-    n_blocks : int
+    n_terms : int
         Number :math:`m` of independent terms.
     n_hypotheses : int
         Number :math:`N` of hypotheses, or any number written down before the sample is seen.
@@ -98,8 +105,8 @@ def catoni_constants(*, n_blocks: int, n_hypotheses: int, epsilon: float) -> tup
     nats = math.log(N_CONSTANTS / unit_open("epsilon", epsilon))
     log_n = math.log(count("n_hypotheses", n_hypotheses, 1))
     return geometric_midpoints(
-        math.sqrt(8.0 * nats / n_blocks),
-        math.sqrt(2.0 * (nats + log_n) / (0.0475 * n_blocks)),
+        math.sqrt(8.0 * nats / n_terms),
+        math.sqrt(2.0 * (nats + log_n) / (0.0475 * n_terms)),
         n_points=N_CONSTANTS,
     )
 
@@ -124,7 +131,7 @@ def catoni_grid(
     loss, divergence, n_samples, epsilon, pairs
         As in :func:`catoni`.
     n_hypotheses : int
-        Number of hypotheses of the prior; it places the grid.
+        Number of hypotheses of the prior. It only decides where the grid lies.
 
     Returns
     -------
@@ -135,8 +142,8 @@ def catoni_grid(
     ----------
     catoni2007, germain2009, foong2021.
     """
-    m = n_blocks(n_samples, pairs=pairs)
-    grid = catoni_constants(n_blocks=m, n_hypotheses=n_hypotheses, epsilon=epsilon)
+    m = n_terms(n_samples, pairs=pairs)
+    grid = catoni_constants(n_terms=m, n_hypotheses=n_hypotheses, epsilon=epsilon)
     bounds = (
         catoni(
             loss=loss,
@@ -149,3 +156,14 @@ def catoni_grid(
         for constant in grid
     )
     return smallest(bounds, grid=grid, theorem="Catoni, grid of constants")
+
+
+RECORDS = (
+    BoundRecord(
+        name="catoni_grid",
+        function=catoni_grid,
+        needs=("loss", "divergence", "n_samples", "n_hypotheses", "pairs"),
+        exponential=True,
+        auto=Auto(rank=3, unknown=("second_moment",)),
+    ),
+)

@@ -1,10 +1,10 @@
-"""Bounds that pay a polynomial divergence, with the sharp variance of a U-statistic."""
+"""Bound with a power divergence instead of KL, and the sharp variance of a U-statistic."""
 
 import math
 
-from pacfourier.bounds._arguments import interval, non_negative, unit_open
+from pacfourier.bounds._arguments import interval, n_terms, non_negative, unit_open
+from pacfourier.bounds._record import BoundRecord
 from pacfourier.bounds._result import Bound
-from pacfourier.bounds._sample import n_blocks
 
 
 def largest_variance(n_samples: int, *, binary: bool, pairs: bool = True) -> float:
@@ -40,13 +40,13 @@ def largest_variance(n_samples: int, *, binary: bool, pairs: bool = True) -> flo
     >>> largest_variance(2, binary=True), largest_variance(4, binary=False)
     (0.25, 0.125)
     """
-    m = n_blocks(n_samples, pairs=pairs)
+    m = n_terms(n_samples, pairs=pairs)
     if pairs and binary:
         return (n_samples - 1.0) / (2.0 * n_samples * (2.0 * n_samples - 3.0))
     return 0.25 / m
 
 
-def log_moment(mu: float, *, variance: float, n_blocks: int) -> float:
+def log_moment(mu: float, *, variance: float, n_terms: int) -> float:
     r"""Return the logarithm of a bound on the moment of the conjugate order.
 
     .. math:: \mathbb{E} (L - \hat L)_+^{\mu'} \le \begin{cases} V_n^{\mu'/2} & \mu \ge 2 \\
@@ -62,7 +62,7 @@ def log_moment(mu: float, *, variance: float, n_blocks: int) -> float:
         Order of the divergence, above one.
     variance : float
         :math:`V_n`.
-    n_blocks : int
+    n_terms : int
         Number :math:`m` of independent terms.
 
     Returns
@@ -73,14 +73,14 @@ def log_moment(mu: float, *, variance: float, n_blocks: int) -> float:
     half_order = 0.5 * mu / (mu - 1.0)
     if mu >= 2.0:
         return half_order * math.log(variance)
-    tail = math.lgamma(half_order + 1.0) - half_order * math.log(2.0 * n_blocks)
+    tail = math.lgamma(half_order + 1.0) - half_order * math.log(2.0 * n_terms)
     return min(math.log(variance), tail)
 
 
 def f_divergence(
     *,
     loss: float,
-    divergence: float,
+    power_divergence: float,
     n_samples: int,
     epsilon: float,
     mu: float,
@@ -95,15 +95,16 @@ def f_divergence(
 
     with :math:`1/\mu + 1/\mu' = 1` and :math:`M` of :func:`log_moment`. It is Hölder's inequality
     :math:`\mathbb{E}_Q(L - \hat L) \le (D_\mu + 1)^{1/\mu} (\mathbb{E}_P (L - \hat
-    L)_+^{\mu'})^{1/\mu'}` then Markov's, and repairs the statement printed in letarte2019, which
-    uses the moment of order :math:`\mu`. Polynomial in :math:`1/\varepsilon`: weak.
+    L)_+^{\mu'})^{1/\mu'}` then Markov's. It corrects the statement printed in letarte2019, which
+    uses the moment of order :math:`\mu`. It is weak, because it is polynomial in
+    :math:`1/\varepsilon`.
 
     Parameters
     ----------
     loss : float
         Empirical loss :math:`\hat L(k_Q)` in [0, 1].
-    divergence : float
-        :math:`D_\mu(Q \Vert P) \ge 0`, not a Kullback-Leibler divergence.
+    power_divergence : float
+        :math:`D_\mu(Q \Vert P) \ge 0`. It is not a Kullback-Leibler divergence.
     n_samples : int
         Number of points :math:`n`.
     epsilon : float
@@ -126,17 +127,17 @@ def f_divergence(
 
     Examples
     --------
-    >>> args = {"divergence": 0.0, "n_samples": 2, "epsilon": 0.25, "mu": 2.0, "binary": True}
-    >>> f_divergence(loss=0.0, **args).value
+    >>> args = {"power_divergence": 0.0, "n_samples": 2, "mu": 2.0, "binary": True}
+    >>> f_divergence(loss=0.0, epsilon=0.25, **args).value
     1.0
     """
     if not 1.0 < mu < math.inf:
         raise ValueError(f"mu must be above 1 and finite, got {mu!r}.")
     loss = interval("loss", loss, 0.0, 1.0)
-    log_ratio = math.log1p(non_negative("divergence", divergence))
+    log_ratio = math.log1p(non_negative("power_divergence", power_divergence))
     log_epsilon = math.log(unit_open("epsilon", epsilon))
     variance = largest_variance(n_samples, binary=binary, pairs=pairs)
-    moment = log_moment(mu, variance=variance, n_blocks=n_blocks(n_samples, pairs=pairs))
+    moment = log_moment(mu, variance=variance, n_terms=n_terms(n_samples, pairs=pairs))
     price = math.exp((moment - log_epsilon) * (1.0 - 1.0 / mu) + log_ratio / mu)
     return Bound(
         value=loss + price,
@@ -146,3 +147,13 @@ def f_divergence(
         theorem="f-divergence",
         reference="alquier2018; hoeffding1948",
     )
+
+
+RECORDS = (
+    BoundRecord(
+        name="f_divergence",
+        function=f_divergence,
+        needs=("loss", "power_divergence", "n_samples", "mu", "binary"),
+        constant="mu",
+    ),
+)

@@ -6,28 +6,29 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pacfourier.arrays import FloatArray
 from pacfourier.bounds._arguments import (
-    FloatArray,
     bounded_vector,
     count,
     distribution,
+    geometric_midpoints,
     interval,
     unit_open,
 )
 from pacfourier.bounds._bernstein import bernstein_factor
-from pacfourier.bounds._grid import geometric_midpoints
+from pacfourier.bounds._record import Auto, BoundRecord
 from pacfourier.bounds._result import Bound
-from pacfourier.pacbayes.divergences import divergence_from
+from pacfourier.bounds.divergences import divergence_from
 
 N_RATES = 4
 LARGEST_RATE = 0.8
 LARGEST_ARC = 1.5
-# Any half-width is valid after the sample is seen; neighbours differ by less than 0.4 per cent.
+# The half-width may be chosen after the sample is seen. Neighbours differ by less than 0.4 %.
 ARCS: FloatArray = np.geomspace(1e-3, LARGEST_ARC, 2000)
 
 
 class Tilt(NamedTuple):
-    r"""The posterior :math:`Q'(\omega) \propto Q(\omega) a_\omega` in four numbers.
+    r"""What the bound needs of the tilted posterior :math:`Q'(\omega) \propto Q(\omega) a_\omega`.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ class Tilt(NamedTuple):
     harmonic : float
         :math:`c_2 = \mathbb{E}_{Q'} c_\omega`.
     divergence : float
-        :math:`\mathrm{KL}(Q' \Vert P)`, zero where a measure P of mass above one makes it negative.
+        :math:`\mathrm{KL}(Q' \Vert P)`, or zero if it is negative because P has a mass above one.
     squared_norm : float
         :math:`\mathbb{E}_Q a_\omega^2`.
     concentration : float
@@ -53,7 +54,7 @@ class Tilt(NamedTuple):
 def tilt(
     posterior: FloatArray, log_prior: FloatArray, amplitudes: FloatArray, harmonics: FloatArray
 ) -> Tilt:
-    """Return the posterior tilted by the amplitudes, or zeros where all of them vanish."""
+    """Return the posterior tilted by the amplitudes, or zeros if all amplitudes are zero."""
     mean, square = float(posterior @ amplitudes), float(posterior @ amplitudes**2)
     if square == 0.0:
         return Tilt(0.0, 0.0, 0.0, 0.0, 0.0)
@@ -147,7 +148,8 @@ def first_order(
     multiplies first harmonics by :math:`\mathrm{sc}(\alpha)` and second ones by
     :math:`\mathrm{sc}(2\alpha)`, hence :math:`\mathbb{E}_{Q'} |m_\omega| \ge \rho`. By
     Cauchy-Schwarz :math:`\mathbb{E}_Q |m|^2 \ge (\mathbb{E}_Q a |m|)^2 / \mathbb{E}_Q a^2`, and
-    :math:`1 - 2 L(k_Q) = \mathbb{E}_Q |m|^2`. The arc belongs to the posterior: it is free.
+    :math:`1 - 2 L(k_Q) = \mathbb{E}_Q |m|^2`. The arc is part of the posterior, so its choice costs
+    nothing.
 
     Parameters
     ----------
@@ -204,11 +206,10 @@ def first_order_of_measure(
     n_hypotheses: int,
     arc: float | None = None,
 ) -> Bound:
-    """Return :func:`first_order` for a prior measure in logarithms, of any mass.
+    """Return :func:`first_order` for a prior measure of any mass, given its logarithms.
 
-    A measure that is random and has mean the prior serves as the prior did: the particles of a
-    sampler, each with the logarithm of its mass. ``n_hypotheses`` places the grid of rates, and
-    is fixed in advance.
+    The prior may be replaced by a random measure whose mean it is, such as the particles of a
+    sampler. ``n_hypotheses`` places the grid of rates and must be fixed in advance.
     """
     n, epsilon = count("n_samples", n_samples, 2), unit_open("epsilon", epsilon)
     weights = distribution("posterior", posterior)
@@ -236,7 +237,27 @@ def first_order_of_measure(
 
 
 def arc_in_range(arc: float) -> float:
-    """Return a half-width of (0, 1.5], where the mean over the arc keeps its sign."""
+    """Return the half-width if it is in (0, 1.5], where the mean over the arc keeps its sign."""
     if not 0.0 < arc <= LARGEST_ARC:
         raise ValueError(f"arc must be in (0, {LARGEST_ARC}], got {arc!r}.")
     return float(arc)
+
+
+RECORDS = (
+    BoundRecord(
+        name="first_order",
+        function=first_order_of_measure,
+        needs=(
+            "posterior",
+            "log_prior",
+            "amplitudes",
+            "second_harmonics",
+            "n_samples",
+            "n_hypotheses",
+        ),
+        requires=("binary",),
+        exponential=True,
+        advice="declared binary labels: pass target_type='binary' if y can only have two values.",
+        auto=Auto(rank=1, known=("binary",)),
+    ),
+)

@@ -4,10 +4,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from pacfourier.bounds._arguments import FloatArray, vector
+from pacfourier.arrays import FloatArray
+from pacfourier.bounds._arguments import checked_terms, vector
 from pacfourier.bounds._binary_kl import klup, log_xi
 from pacfourier.bounds._result import Bound
-from pacfourier.bounds._sample import checked_sample
 
 
 def gaussian_linear(
@@ -128,10 +128,10 @@ def _inverse(
     theorem: str,
     reference: str,
 ) -> Bound:
-    sample = checked_sample(
+    terms = checked_terms(
         loss=error, divergence=divergence, n_samples=n_samples, epsilon=epsilon, pairs=False
     )
-    budget = (sample.nats + log_xi(n_samples)) / n_samples
+    budget = (terms.nats + log_xi(n_samples)) / n_samples
     return Bound(
         value=klup(error, budget),
         empirical_term=error,

@@ -2,10 +2,17 @@
 
 import math
 
-from pacfourier.bounds._arguments import count, positive, unit_open
-from pacfourier.bounds._grid import geometric_midpoints
-from pacfourier.bounds._result import Bound, smallest
-from pacfourier.bounds._sample import checked_sample, n_blocks
+from pacfourier.bounds._arguments import (
+    checked_terms,
+    count,
+    geometric_midpoints,
+    n_terms,
+    positive,
+    smallest,
+    unit_open,
+)
+from pacfourier.bounds._record import BoundRecord
+from pacfourier.bounds._result import Bound
 
 N_TEMPERATURES = 3
 
@@ -59,13 +66,13 @@ def hoeffding(
     0.35
     """
     t = positive("inverse_temperature", inverse_temperature)
-    sample = checked_sample(
+    terms = checked_terms(
         loss=loss, divergence=divergence, n_samples=n_samples, epsilon=epsilon, pairs=pairs
     )
-    price = sample.nats / t
+    price = terms.nats / t
     return Bound(
-        value=sample.loss + price + t / (8.0 * sample.n_blocks),
-        empirical_term=sample.loss,
+        value=terms.loss + price + t / (8.0 * terms.n_terms),
+        empirical_term=terms.loss,
         divergence_term=price,
         parameters={"inverse_temperature": t},
         theorem="Hoeffding",
@@ -73,9 +80,7 @@ def hoeffding(
     )
 
 
-def hoeffding_temperatures(
-    *, n_blocks: int, n_hypotheses: int, epsilon: float
-) -> tuple[float, ...]:
+def hoeffding_temperatures(*, n_terms: int, n_hypotheses: int, epsilon: float) -> tuple[float, ...]:
     r"""Return the grid of inverse temperatures of a finite prior.
 
     With :math:`N` equally likely hypotheses the divergence lies in :math:`[0, \ln N]`, so that the
@@ -84,7 +89,7 @@ def hoeffding_temperatures(
 
     Parameters
     ----------
-    n_blocks : int
+    n_terms : int
         Number :math:`m` of independent terms.
     n_hypotheses : int
         Number :math:`N` of hypotheses, or any number written down before the sample is seen.
@@ -98,7 +103,7 @@ def hoeffding_temperatures(
     """
     nats = math.log(N_TEMPERATURES / unit_open("epsilon", epsilon))
     log_n = math.log(count("n_hypotheses", n_hypotheses, 1))
-    scale = 8.0 * n_blocks
+    scale = 8.0 * n_terms
     return geometric_midpoints(
         math.sqrt(scale * nats), math.sqrt(scale * (nats + log_n)), n_points=N_TEMPERATURES
     )
@@ -123,7 +128,7 @@ def hoeffding_grid(
     loss, divergence, n_samples, epsilon, pairs
         As in :func:`hoeffding`.
     n_hypotheses : int
-        Number of hypotheses of the prior; it places the grid.
+        Number of hypotheses of the prior. It only decides where the grid lies.
 
     Returns
     -------
@@ -134,8 +139,8 @@ def hoeffding_grid(
     ----------
     hoeffding1963, catoni2007.
     """
-    m = n_blocks(n_samples, pairs=pairs)
-    grid = hoeffding_temperatures(n_blocks=m, n_hypotheses=n_hypotheses, epsilon=epsilon)
+    m = n_terms(n_samples, pairs=pairs)
+    grid = hoeffding_temperatures(n_terms=m, n_hypotheses=n_hypotheses, epsilon=epsilon)
     bounds = (
         hoeffding(
             loss=loss,
@@ -175,17 +180,33 @@ def hoeffding_peeling(
     ----------
     rodriguezgalvez2024 for the slices; hoeffding1963.
     """
-    sample = checked_sample(
+    terms = checked_terms(
         loss=loss, divergence=divergence, n_samples=n_samples, epsilon=epsilon, pairs=pairs
     )
     k = max(1, math.ceil(divergence))
     nats = k + math.log(math.pi**2 * k**2 / (6.0 * epsilon))
-    price = math.sqrt(nats / (2.0 * sample.n_blocks))
+    price = math.sqrt(nats / (2.0 * terms.n_terms))
     return Bound(
-        value=sample.loss + price,
-        empirical_term=sample.loss,
+        value=terms.loss + price,
+        empirical_term=terms.loss,
         divergence_term=price,
         parameters={"slice": float(k)},
         theorem="Hoeffding, peeling",
         reference="rodriguezgalvez2024; hoeffding1963",
     )
+
+
+RECORDS = (
+    BoundRecord(
+        name="hoeffding_grid",
+        function=hoeffding_grid,
+        needs=("loss", "divergence", "n_samples", "n_hypotheses", "pairs"),
+        exponential=True,
+    ),
+    BoundRecord(
+        name="hoeffding_peeling",
+        function=hoeffding_peeling,
+        needs=("loss", "divergence", "n_samples", "pairs"),
+        exponential=True,
+    ),
+)

@@ -1,13 +1,12 @@
-"""Bounds on points that no choice has seen."""
+"""Bounds from held-out points, which nothing was chosen on."""
 
 from scipy import special
 
-from pacfourier.bounds._arguments import count, unit_open
+from pacfourier.bounds._arguments import checked_terms, count, unit_open
 from pacfourier.bounds._binary_kl import klup, supremum
 from pacfourier.bounds._result import Bound
-from pacfourier.bounds._sample import checked_sample
 
-# The distribution function is rounded; a hair less than epsilon keeps the supremum outside.
+# The distribution function is rounded: slightly less than epsilon keeps the result an upper bound.
 SAFETY = 1.0 - 1e-12
 
 
@@ -87,13 +86,13 @@ def holdout_alignment(*, loss: float, n_samples: int, epsilon: float, pairs: boo
     ----------
     hoeffding1963.
     """
-    sample = checked_sample(
+    terms = checked_terms(
         loss=loss, divergence=0.0, n_samples=n_samples, epsilon=epsilon, pairs=pairs
     )
-    budget = sample.nats / sample.n_blocks
+    budget = terms.nats / terms.n_terms
     return Bound(
-        value=klup(sample.loss, budget),
-        empirical_term=sample.loss,
+        value=klup(terms.loss, budget),
+        empirical_term=terms.loss,
         divergence_term=budget,
         parameters={},
         theorem="Chernoff hold-out",

@@ -1,17 +1,17 @@
-"""The reference certificate, free of parameters, and its two-sided refinement."""
+"""The kl bound, which has no parameter to choose, and its two-sided refinement."""
 
 import math
 
-from pacfourier.bounds._arguments import interval
+from pacfourier.bounds._arguments import checked_terms, interval
 from pacfourier.bounds._binary_kl import kldn, klup, log_xi
+from pacfourier.bounds._record import Auto, BoundRecord
 from pacfourier.bounds._result import Bound
-from pacfourier.bounds._sample import checked_sample
 
 
 def kl(
     *, loss: float, divergence: float, n_samples: int, epsilon: float, pairs: bool = True
 ) -> Bound:
-    r"""Return the inverse of the binary divergence: the reference certificate.
+    r"""Return the kl bound, an inverse of the binary divergence. It is the reference bound.
 
     .. math:: L(k_Q) \le \mathrm{kl}^{+}\Bigl(\hat L(k_Q),\
               \frac{\mathrm{KL}(Q \Vert P) + \ln\xi(m) + \ln(1/\varepsilon)}{m}\Bigr) .
@@ -43,20 +43,20 @@ def kl(
 
     Examples
     --------
-    With one point, no loss and no divergence, 1 - epsilon / 2 is certified: epsilon = 1/2.
+    With one point, no loss and no divergence, the bound is 1 - epsilon / 2.
 
     >>> round(kl(loss=0.0, divergence=0.0, n_samples=1, epsilon=0.5, pairs=False).value, 9)
     0.75
     """
-    sample = checked_sample(
+    terms = checked_terms(
         loss=loss, divergence=divergence, n_samples=n_samples, epsilon=epsilon, pairs=pairs
     )
-    budget = (sample.nats + log_xi(sample.n_blocks)) / sample.n_blocks
+    budget = (terms.nats + log_xi(terms.n_terms)) / terms.n_terms
     return Bound(
-        value=klup(sample.loss, budget),
-        empirical_term=sample.loss,
+        value=klup(terms.loss, budget),
+        empirical_term=terms.loss,
         divergence_term=budget,
-        parameters={"log_xi": log_xi(sample.n_blocks)},
+        parameters={"log_xi": log_xi(terms.n_terms)},
         theorem="kl",
         reference="seeger2002; maurer2004; ralaivola2010",
     )
@@ -71,7 +71,7 @@ def split_kl(
     epsilon: float,
     pairs: bool = True,
 ) -> Bound:
-    r"""Return the bound that treats the two sides of the loss around one half apart.
+    r"""Return the bound that treats losses above and below one half separately.
 
     .. math:: L(k_Q) \le \tfrac12 + \tfrac12 \mathrm{kl}^{+}(2 p_+, B)
               - \tfrac12 \mathrm{kl}^{-}(2 p_-, B), \qquad
@@ -99,19 +99,31 @@ def split_kl(
     """
     above = interval("positive_moment", positive_moment, 0.0, 0.5)
     below = interval("negative_moment", negative_moment, 0.0, 0.5 - above)
-    sample = checked_sample(
+    terms = checked_terms(
         loss=0.5 + above - below,
         divergence=divergence,
         n_samples=n_samples,
         epsilon=epsilon,
         pairs=pairs,
     )
-    budget = (sample.nats + math.log(2.0) + log_xi(sample.n_blocks)) / sample.n_blocks
+    budget = (terms.nats + math.log(2.0) + log_xi(terms.n_terms)) / terms.n_terms
     return Bound(
         value=0.5 + 0.5 * klup(2.0 * above, budget) - 0.5 * kldn(2.0 * below, budget),
-        empirical_term=sample.loss,
+        empirical_term=terms.loss,
         divergence_term=budget,
-        parameters={"log_xi": log_xi(sample.n_blocks)},
+        parameters={"log_xi": log_xi(terms.n_terms)},
         theorem="split-kl",
         reference="wu2022; maurer2004",
     )
+
+
+RECORDS = (
+    BoundRecord(
+        name="kl",
+        function=kl,
+        needs=("loss", "divergence", "n_samples", "pairs"),
+        exponential=True,
+        # Samplers pay divergences of tens of nats at low losses, where kl is the best choice.
+        auto=Auto(rank=2, known=("sampled",)),
+    ),
+)

@@ -1,33 +1,20 @@
-"""Landmarks chosen in the sample by looking at it: the index is part of the hypothesis."""
+"""Bound for landmarks chosen among the samples: the choice is part of the hypothesis."""
 
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from inspect import signature
 
 import numpy.typing as npt
 from scipy import special
 
 from pacfourier.bounds._arguments import bounded_vector, count, distribution
-from pacfourier.bounds._bernstein import unexpected_bernstein, unexpected_bernstein_fixed
-from pacfourier.bounds._catoni import catoni, catoni_grid
-from pacfourier.bounds._hoeffding import hoeffding, hoeffding_grid, hoeffding_peeling
 from pacfourier.bounds._kl import kl
 from pacfourier.bounds._result import Bound
 
-# Only bounds that pay a Kullback-Leibler divergence for all posteriors can carry the index.
-ADMISSIBLE: frozenset[Callable[..., Bound]] = frozenset(
-    {
-        hoeffding,
-        hoeffding_grid,
-        hoeffding_peeling,
-        kl,
-        catoni,
-        catoni_grid,
-        unexpected_bernstein,
-        unexpected_bernstein_fixed,
-    }
-)
+# Bounds that take these arguments pay a Kullback-Leibler divergence for a mean over points. Any
+# other divergence has another name, so the arguments tell which bounds are valid here.
+FORM = frozenset({"loss", "divergence", "n_samples", "epsilon", "pairs"})
 
 
 def mixture_divergence(
@@ -54,7 +41,7 @@ def mixture_divergence(
 
     Examples
     --------
-    The average over the whole sample is free, one point of it costs its logarithm.
+    The average over the whole sample costs nothing. One of n points costs ln n.
 
     >>> mixture_divergence(weights=[0.5, 0.5], divergences=[1.0, 3.0], n_train=2)
     2.0
@@ -106,9 +93,10 @@ def landmark_mixture(
     epsilon : float
         Probability of failure, over the sample, for all choices at once.
     bound : callable, default=kl
-        :func:`kl`, :func:`hoeffding_peeling`, or one of ``hoeffding``, ``hoeffding_grid``,
-        ``catoni``, ``catoni_grid``, ``unexpected_bernstein`` with its own arguments bound by
-        :func:`functools.partial` (the second moment weighted by :math:`r` as the loss is).
+        A bound that takes ``loss``, ``divergence`` and ``pairs``: :func:`kl`,
+        :func:`hoeffding_peeling`, or one of ``hoeffding``, ``hoeffding_grid``, ``catoni``,
+        ``catoni_grid``, ``unexpected_bernstein`` with its other arguments fixed by
+        :func:`functools.partial` (the second moment weighted by :math:`r`, as the loss is).
 
     Returns
     -------
@@ -119,9 +107,12 @@ def landmark_mixture(
     ----------
     Derived above; catoni2007 for the change of measure.
     """
-    formula = bound.func if isinstance(bound, partial) else bound
-    if formula not in ADMISSIBLE:
-        raise ValueError(f"bound must pay a Kullback-Leibler divergence, got {bound!r}.")
+    missing = FORM - set(signature(bound).parameters)
+    if missing:
+        raise ValueError(
+            "bound must pay a Kullback-Leibler divergence for a mean over points, that is, take "
+            f"{sorted(FORM)}, got {bound!r}, which does not take {sorted(missing)}."
+        )
     divergence = mixture_divergence(weights=weights, divergences=divergences, n_train=n_train)
     r = distribution("weights", weights)
     loss = float(r @ bounded_vector("losses", losses, 0.0, 1.0, size=r.size))

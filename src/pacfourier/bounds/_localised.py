@@ -1,11 +1,11 @@
-"""Bound of the Gibbs posterior itself: no divergence to compute."""
+"""Bound for exact Gibbs posteriors only. It needs no divergence."""
 
 import math
 
-from pacfourier.bounds._arguments import non_negative, positive
+from pacfourier.bounds._arguments import checked_terms, non_negative, positive
 from pacfourier.bounds._binary_kl import klup, log_xi
+from pacfourier.bounds._record import BoundRecord
 from pacfourier.bounds._result import Bound
-from pacfourier.bounds._sample import checked_sample
 
 
 def localised(
@@ -26,12 +26,13 @@ def localised(
 
     where the :math:`\tilde L` that were computed are within r of the :math:`\hat L` of the sample.
 
-    *Proof.* Take the prior :math:`P_D \propto P e^{-g L}`, unknown but free of the sample. Then
+    *Proof.* Take the prior :math:`P_D \propto P e^{-g L}`, which is unknown but does not depend on
+    the sample. Then
     :math:`\mathrm{KL}(Q \Vert P_D) \le g\, \mathbb{E}_Q (L - \tilde L) - g\, \mathbb{E}_{P_D} (L -
     \tilde L)`; on the event of the kl bound and by Pinsker's inequality the right side is at most
     :math:`g \sqrt{(\mathrm{KL} + l)/(2m)} + g \sqrt{l/(2m)} + 2 g r`. With
-    :math:`x^2 = \mathrm{KL} + l`, :math:`x^2 - l \le c x + c \sqrt{l} + 2 g r`, of which the x
-    above is the larger root; :math:`c + \sqrt{l}` where r is zero.
+    :math:`x^2 = \mathrm{KL} + l`, :math:`x^2 - l \le c x + c \sqrt{l} + 2 g r`, and the x
+    above is the larger root. It is :math:`c + \sqrt{l}` if r is zero.
 
     Parameters
     ----------
@@ -58,18 +59,32 @@ def localised(
     lever2013, catoni2007, maurer2004.
     """
     g = positive("inverse_temperature", inverse_temperature)
-    sample = checked_sample(
+    terms = checked_terms(
         loss=loss, divergence=0.0, n_samples=n_samples, epsilon=epsilon, pairs=pairs
     )
-    m = sample.n_blocks
+    m = terms.n_terms
     half = g / math.sqrt(8.0 * m)
     slack = 2 * g * non_negative("rounding", rounding)
-    root = half + math.sqrt((half + math.sqrt(sample.nats + log_xi(m))) ** 2 + slack)
+    root = half + math.sqrt((half + math.sqrt(terms.nats + log_xi(m))) ** 2 + slack)
     return Bound(
-        value=klup(sample.loss, root**2 / m),
-        empirical_term=sample.loss,
+        value=klup(terms.loss, root**2 / m),
+        empirical_term=terms.loss,
         divergence_term=root**2 / m,
         parameters={"inverse_temperature": g, "log_xi": log_xi(m)},
         theorem="localised kl, Gibbs posterior",
         reference="lever2013; maurer2004",
     )
+
+
+RECORDS = (
+    BoundRecord(
+        name="localised",
+        function=localised,
+        needs=("loss", "n_samples", "inverse_temperature", "rounding"),
+        advice=(
+            "of='posterior' and a Gibbs posterior of the losses themselves: use PBRFF with a "
+            "number for beta and class_weight=None."
+        ),
+        constant="beta",
+    ),
+)

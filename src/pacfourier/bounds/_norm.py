@@ -1,4 +1,4 @@
-"""Bound for two declared classes, through the norm of the mean of unit vectors."""
+"""Bound for two declared classes, from the norm of a mean of unit vectors."""
 
 import math
 
@@ -9,6 +9,7 @@ from pacfourier.bounds._arguments import (
     open_interval,
     unit_open,
 )
+from pacfourier.bounds._record import BoundRecord
 from pacfourier.bounds._result import Bound
 
 
@@ -71,3 +72,15 @@ def norm(
         theorem="norm of the mean vector, two classes",
         reference="hoeffding1963; catoni2007",
     )
+
+
+RECORDS = (
+    BoundRecord(
+        name="norm",
+        function=norm,
+        needs=("loss", "divergence", "n_samples"),
+        requires=("binary",),
+        exponential=True,
+        advice="declared binary labels: pass target_type='binary' if y can only have two values.",
+    ),
+)

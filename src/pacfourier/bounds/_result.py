@@ -1,7 +1,7 @@
-"""What a bound returns: its value, the terms it is made of, and where it comes from."""
+"""What every bound returns: its value, the terms of its formula, and its reference."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Decimal
 
 Parameters = Mapping[str, float | tuple[float, ...]]
@@ -14,13 +14,13 @@ class Bound:
     Parameters
     ----------
     value : float
-        The bound. It is not clipped: a value above one says that nothing was learned.
+        The bound. It is not clipped: a value above one means that it says nothing.
     empirical_term : float
         The empirical average that the bound starts from, on the scale of the loss.
     divergence_term : float
         The term of the formula that carries the divergence and the logarithm of 1 / epsilon.
     parameters : mapping from str to float or tuple of float
-        The constants inside the bound; ``grid`` holds all the values that were paid for.
+        The constants inside the bound. ``grid`` lists all values that were tried.
     theorem : str
         Name of the inequality.
     reference : str
@@ -39,7 +39,7 @@ class Bound:
 
 
 def rounded_up(value: float, n_digits: int = 4) -> str:
-    """Write a number with a given number of decimals, never below itself.
+    """Return a number as text, rounded up to a given number of decimals.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def rounded_up(value: float, n_digits: int = 4) -> str:
     Returns
     -------
     text : str
-        The smallest decimal of that length that is not below the number.
+        The smallest decimal of that length that is at least the number.
 
     Examples
     --------
@@ -59,27 +59,3 @@ def rounded_up(value: float, n_digits: int = 4) -> str:
     '0.2674'
     """
     return str(Decimal(value).quantize(Decimal(1).scaleb(-n_digits), rounding=ROUND_CEILING))
-
-
-def smallest(bounds: Iterable[Bound], *, grid: tuple[float, ...], theorem: str) -> Bound:
-    r"""Return the smallest of the bounds of one grid.
-
-    A grid of :math:`G` constants is :math:`G` bounds, each at level :math:`\varepsilon / G`:
-    by the union bound they hold together, hence so does the smallest.
-
-    Parameters
-    ----------
-    bounds : iterable of Bound
-        One bound for each value of the grid, each at its share of epsilon.
-    grid : tuple of float
-        All the values tried, recorded in the parameters of the result.
-    theorem : str
-        Name of the result.
-
-    Returns
-    -------
-    bound : Bound
-        The bound of smallest value.
-    """
-    best = min(bounds, key=lambda bound: bound.value)
-    return replace(best, parameters={**best.parameters, "grid": grid}, theorem=theorem)

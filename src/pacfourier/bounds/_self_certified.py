@@ -6,10 +6,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from pacfourier.arrays import FloatArray
 from pacfourier.bounds._arguments import (
-    FloatArray,
     bounded_vector,
     distribution,
+    n_terms,
     open_interval,
 )
 from pacfourier.bounds._bernstein import (
@@ -17,7 +18,6 @@ from pacfourier.bounds._bernstein import (
     bernstein_rates,
     unexpected_bernstein,
 )
-from pacfourier.bounds._sample import n_blocks
 
 
 def fixed_rate_posterior(
@@ -34,8 +34,8 @@ def fixed_rate_posterior(
     .. math:: Q(\omega) \propto P(\omega) \exp\bigl\{-m \bigl[\eta \hat L_\omega
               + v(\eta/2)\, \eta^2 M_\omega\bigr]\bigr\} .
 
-    The bound increases with its exponent :math:`a(Q)`, linear in :math:`Q` but for
-    :math:`\mathrm{KL}(Q \Vert P)/m`: its minimiser is a Gibbs posterior (catoni2007).
+    The bound increases with its exponent :math:`a(Q)`, which is linear in :math:`Q` except for
+    :math:`\mathrm{KL}(Q \Vert P)/m`. So its minimiser is a Gibbs posterior (catoni2007).
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def fixed_rate_posterior(
     moments = bounded_vector("second_moments", second_moments, 0.0, 0.25, size=weights.size)
     energies += bernstein_factor(eta / 2.0) * eta**2 * moments
     log_prior = np.log(weights, where=weights > 0.0, out=np.full(weights.size, -math.inf))
-    exponents = log_prior - n_blocks(n_samples, pairs=pairs) * energies
+    exponents = log_prior - n_terms(n_samples, pairs=pairs) * energies
     # The posterior ignores a common shift; this one keeps the exponential finite.
     posterior: FloatArray = np.exp(exponents - exponents.max())
     return posterior / np.sum(posterior)
@@ -86,8 +86,8 @@ def self_certified_posterior(
 
     .. math:: \min_Q \min_k b_k(Q) = \min_k b_k(Q_k) ,
 
-    where :math:`b_k` is the bound of rate :math:`\eta_k` and :math:`Q_k` its minimiser, of
-    :func:`fixed_rate_posterior`. The certificate holds for all posteriors, hence for this one.
+    where :math:`b_k` is the bound of rate :math:`\eta_k` and :math:`Q_k` its minimiser, given by
+    :func:`fixed_rate_posterior`. The certificate holds for all posteriors, including this one.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def self_certified_posterior(
     """
     weights = distribution("prior", prior)
     rates = bernstein_rates(
-        n_blocks=n_blocks(n_samples, pairs=pairs), n_hypotheses=weights.size, epsilon=epsilon
+        n_terms=n_terms(n_samples, pairs=pairs), n_hypotheses=weights.size, epsilon=epsilon
     )
 
     def certificate(posterior: FloatArray) -> float:

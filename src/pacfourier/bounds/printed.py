@@ -1,8 +1,8 @@
 r"""The statements of letarte2019 as they are printed, for comparison only.
 
-None of these is a certificate. Two are false, the others are true but looser than need be; each
-docstring says which, and what to use in its place. They return a :class:`PrintedBound`, a type
-that shares no field but the value with :class:`~pacfourier.bounds.Bound`.
+None of these is a certificate. Two are false, and the others are true but loose. Each docstring
+says which, and what to use instead. They return a :class:`PrintedBound`, a type that shares only
+its value with :class:`~pacfourier.bounds.Bound`.
 """
 
 import math
@@ -159,8 +159,8 @@ def theorem3(
     .. math:: L(k_q) \le \hat L(k_q) + \frac1t \Bigl(\mathrm{KL} + \frac{t^2}{2n}
               + \ln\frac1\varepsilon\Bigr) .
 
-    Averaging over blocks gives :math:`t^2 / (8 \lfloor n/2 \rfloor)`: the best value of :math:`t`
-    then divides the gap by :math:`\sqrt2`. Use :func:`~pacfourier.bounds.hoeffding`.
+    Averaging over independent pairs gives :math:`t^2 / (8 \lfloor n/2 \rfloor)`: the best value of
+    :math:`t` then divides the gap by :math:`\sqrt2`. Use :func:`~pacfourier.bounds.hoeffding`.
 
     Parameters
     ----------

@@ -1,27 +1,31 @@
 """The feature map: cosines and sines of weighted frequencies."""
 
-from functools import singledispatch
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacfourier.arrays import FloatArray, Samples
+from pacfourier.arrays import FloatArray, Samples, by_kind
 from pacfourier.core.phases import (
+    FREQUENCY_BAND,
     ROW_BLOCK,
     largest_magnitudes,
     phase_sizes,
     precision_groups,
     precision_of,
+    run_tasks,
     turn_blocks,
 )
-from pacfourier.core.threads import run_blocks
+from pacfourier.core.prior.frequencies import FrequencyPool
 
-__all__ = ["fourier_features"]
+__all__ = ["fourier_features", "fourier_kernel"]
 
-ROWS_A_TASK = 4 * ROW_BLOCK
+ROWS_PER_TASK = 4 * ROW_BLOCK
+# Frequencies lighter than this are left out of the kernel: together they weigh under 1e-12.
+NEGLIGIBLE_WEIGHT = 1e-17
 
 
-@singledispatch
+@by_kind
 def fourier_features(
     X: Samples, frequencies: FloatArray, weights: FloatArray
 ) -> NDArray[np.floating]:
@@ -59,6 +63,23 @@ def fourier_features(
                 block[:, members] = output[0]
                 block[:, n_frequencies + members] = output[1]
 
-    starts = range(0, n_samples, ROWS_A_TASK)
-    run_blocks(fill, [slice(start, start + ROWS_A_TASK) for start in starts])
+    starts = range(0, n_samples, ROWS_PER_TASK)
+    run_tasks(fill, [slice(start, start + ROWS_PER_TASK) for start in starts])
     return features
+
+
+def fourier_kernel(
+    X: Samples, Y: Samples, frequencies: FrequencyPool | FloatArray, weights: FloatArray
+) -> NDArray[np.floating]:
+    r"""Return the kernel matrix of weighted frequencies, band by band.
+
+    .. math:: k(x, y) = \sum_m q_m \cos(\omega_m \cdot (x - y))
+    """
+    gram: Any = 0
+    support = np.flatnonzero(weights > NEGLIGIBLE_WEIGHT)
+    for start in range(0, len(support), FREQUENCY_BAND):
+        band = support[start : start + FREQUENCY_BAND]
+        left = fourier_features(X, frequencies[band], weights[band])
+        right = left if Y is X else fourier_features(Y, frequencies[band], weights[band])
+        gram = gram + left @ right.T
+    return gram

@@ -1,15 +1,15 @@
 """Compiled loops: sine and cosine of turns, their weighted sums, and counter-based normals.
 
-Imported at first use only, because numba is slow to import. Angles are in *turns*: the phase
-divided by 2 pi, so that the reduction to one period is a subtraction of the nearest integer.
+Callers import this module when they first need it, because numba is slow to import. Angles are in
+*turns*, the phase divided by 2 pi: subtracting the nearest integer reduces them to one period.
 """
 
 import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
-# Minimax polynomials in t^2 on |t| <= 1/2 (Remez): sin(pi t) / t and cos(pi t), with errors
-# 1.3e-8 and 4.7e-8 in single, under 4e-18 in double precision.
+# Minimax polynomials in t^2 (Remez) of sin(pi t) / t and cos(pi t), for |t| <= 1/2. Their errors
+# are 1.3e-8 and 4.7e-8 in single precision, and below 4e-18 in double precision.
 _SIN_SINGLE = tuple(
     np.float32(c)
     for c in (3.14159264018421, -5.16771009034748, 2.55007765990019, -0.59829215995608,
@@ -35,8 +35,8 @@ _COS_DOUBLE = (
 def cosine_sine(turn):
     """Return cos and sin of ``2 pi turn`` for a turn in [-1/2, 1/2], in the turn's precision.
 
-    The half angle needs polynomials of half the length; cos 2a = 1 - 2 sin^2 a and
-    sin 2a = 2 sin a cos a bring it back.
+    The polynomials are evaluated at half the angle, where they can be half as long. Then
+    cos 2a = 1 - 2 sin^2 a and sin 2a = 2 sin a cos a give the full angle.
     """
     raise NotImplementedError("compiled code only")
 
@@ -73,7 +73,7 @@ def _cosine_sine(turn):
     return double
 
 
-# Single precision adds this many rows before the sums are carried to double precision.
+# Single precision adds up this many rows before its sums are added to those in double precision.
 CARRY_ROWS = 64
 
 
@@ -84,11 +84,12 @@ def add_wave_sums(turns, indptr, columns, values, waves, harmonics):
     Parameters
     ----------
     turns : array of shape (n_rows, n_frequencies)
-    indptr, columns, values : the rows of U, compressed (CSR), each with an entry at least
+    indptr, columns, values : arrays
+        The matrix of codes U in CSR format. Every row has at least one entry.
     waves : float64 array of shape (2, n_columns_of_U, n_frequencies)
-        Gains the sums of u_ir cos and u_ir sin.
+        The sums of u_ir cos and u_ir sin are added to it.
     harmonics : float64 array of shape (2, n_frequencies)
-        Gains the sums of cos^2 and cos sin.
+        The sums of cos^2 and cos sin are added to it.
     """
     n_rows, n_frequencies = turns.shape
     partial_waves = np.zeros(waves.shape, turns.dtype)
@@ -102,7 +103,7 @@ def add_wave_sums(turns, indptr, columns, values, waves, harmonics):
             value = values[first]
             cosine_row = partial_waves[0, columns[first]]
             sine_row = partial_waves[1, columns[first]]
-            # One loop does all that most rows need; the rest of a longer row follows.
+            # Most rows have one entry, so one loop handles it; further entries follow below.
             for m in range(n_frequencies):
                 turn = turns[i, m]
                 cosine, sine = cosine_sine(turn - np.rint(turn))
@@ -124,7 +125,7 @@ def add_wave_sums(turns, indptr, columns, values, waves, harmonics):
 
 @njit(nogil=True, fastmath=True, cache=True)
 def carry(partial, totals):
-    """Add partial sums to totals, and clear them."""
+    """Add partial sums to totals, and set them to zero."""
     for m in range(len(partial)):
         totals[m] += partial[m]
         partial[m] = 0
@@ -137,7 +138,8 @@ def write_slopes(turns, indptr, columns, values, tilts):
     Parameters
     ----------
     turns : array of shape (n_rows, n_frequencies)
-    indptr, columns, values : the rows of U, compressed (CSR), each with an entry at least
+    indptr, columns, values : arrays
+        The matrix of codes U in CSR format. Every row has at least one entry.
     tilts : array of shape (2, n_columns_of_U, n_frequencies)
         The a_rm and the b_rm.
     """
@@ -176,8 +178,8 @@ def write_features(turns, weights, cosines, sines):
 def add_similarities(turns, offsets, weights, starts, similarities):
     """Add ``sum_j weights_sj cos(2 pi (turn_ij - offset_j))`` for rows i and landmarks l.
 
-    Columns ``starts[l]`` to ``starts[l + 1] - 1`` of turns, offsets and weights are landmark l's.
-    ``weights`` has a row for each setting s; the cosines are computed once for all.
+    Landmark l owns the columns ``starts[l]`` to ``starts[l + 1] - 1`` of turns, offsets and
+    weights. ``weights`` has one row per setting s, and all settings share the same cosines.
     """
     n_rows, n_waves = turns.shape
     waves = np.empty(n_waves, turns.dtype)
@@ -201,7 +203,7 @@ _HIGH = np.uint64(32)
 
 @njit(inline="always", error_model="numpy")
 def philox(c0, c1, c2, c3, k0, k1):
-    """Return the Philox4x32-10 block of a counter under a key (Salmon et al., SC 2011)."""
+    """Return the four Philox4x32-10 words of a counter under a key (Salmon et al., SC 2011)."""
     for _ in range(10):
         first = _PHILOX_MULTIPLIERS[0] * np.uint64(c0)
         second = _PHILOX_MULTIPLIERS[1] * np.uint64(c2)
@@ -216,9 +218,9 @@ def philox(c0, c1, c2, c3, k0, k1):
 
 @njit(inline="always", error_model="numpy")
 def exponential(bits):
-    """Return ``-ln u`` for u the uniform of 32 random bits, in single precision.
+    """Return ``-ln u`` in single precision, where u is the uniform number of 32 random bits.
 
-    u = 2^e m with m in [sqrt(1/2), sqrt(2)), and ln m = 2 artanh((m - 1) / (m + 1)).
+    Write u = 2^e m with m in [sqrt(1/2), sqrt(2)). Then ln m = 2 artanh((m - 1) / (m + 1)).
     """
     uniform = np.float32(bits) * np.float32(2.0**-32) + np.float32(2.0**-33)
     word = np.float32(uniform).view(np.int32)
@@ -233,19 +235,19 @@ def exponential(bits):
 
 @njit(inline="always", error_model="numpy")
 def normal_pair(first_bits, second_bits):
-    """Return two independent standard normals of 64 random bits (Box and Muller)."""
+    """Return two independent standard normals from 64 random bits (Box and Muller)."""
     radius = np.sqrt(np.float32(2) * exponential(first_bits))
     cosine, sine = cosine_sine(np.float32(np.int32(second_bits)) * np.float32(2.0**-32))
     return radius * cosine, radius * sine
 
 
-# No fastmath here: without it every machine computes the same bits.
+# Without fastmath every machine computes the same bits.
 @njit(nogil=True, cache=True, error_model="numpy")
 def write_normals(key_low, key_high, indices, normals):
-    """Write row ``indices[i]`` of an endless standard normal matrix into ``normals[i]``.
+    """Write row ``indices[i]`` of an infinite standard normal matrix into ``normals[i]``.
 
-    ``normals`` has a multiple of four columns: a counter gives four normals, one a quarter of
-    the row, so that the loop over counters is a vector loop.
+    The number of columns of ``normals`` is a multiple of four. Each counter gives four normals,
+    one for each quarter of the row, so that the compiler can vectorise the loop over counters.
     """
     quarter = normals.shape[1] // 4
     for i in range(len(indices)):

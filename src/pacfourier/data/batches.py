@@ -1,37 +1,37 @@
 """Fits on batches that are never in memory together."""
 
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from itertools import chain
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from pacfourier.data.samples import n_rows
-from pacfourier.estimators.learned import LearnedFourierMap
-from pacfourier.estimators.parameters import check_count
-from pacfourier.estimators.pb_landmarks import PBLandmarks
+from pacfourier.data.blocks import n_rows
+
+__all__ = ["Batches", "fit_batches"]
 
 
-def fit_batches(estimator, batches, *, classes=None):
-    """Fit an estimator batch by batch: what it learns is what ``fit`` learns of all of them.
+def fit_batches(estimator: Any, batches: Iterable[Any], *, classes: Any = None) -> Any:
+    """Fit an estimator batch by batch; the result is that of ``fit`` on all batches together.
 
-    Memory is that of a batch and of the sums. A batch that cannot be used, anywhere, leaves the
-    estimator as it was.
+    Only one batch and the sums are in memory. If a batch cannot be used, the estimator stays as
+    it was.
 
     Parameters
     ----------
     estimator : PBRFF, OKRFF or PBLandmarks with given landmarks
     batches : iterable of (X, y) or (X, y, sample_weight)
-        A generator will do for one pass: if ``classes`` are given, and the bandwidth is not
-        computed from data. Else the classes (or the range of y) are found in a first pass, and
-        the batches must be such that one can begin again: a list, or ``parquet_batches``.
+        A generator can be read only once. This is enough if ``classes`` are given and the
+        bandwidth is not computed from data. Otherwise a first pass looks for the classes (or the
+        range of y), so pass something that can be read again: a list, or ``parquet_batches``.
     classes : array-like of shape (n_classes,), default=None
-        Every class that may come. None means that they are looked for.
+        Every class that may come. None means that a first pass looks for them.
 
     Returns
     -------
     estimator : object
-        The same, fitted.
+        The same estimator, fitted.
 
     Examples
     --------
@@ -42,93 +42,19 @@ def fit_batches(estimator, batches, *, classes=None):
     >>> fit_batches(PBRFF(5, random_state=0), batches).transform(X).shape
     (150, 10)
     """
-    if not isinstance(estimator, LearnedFourierMap | PBLandmarks):
-        raise ValueError(f"estimator must be PBRFF, OKRFF or PBLandmarks, got {estimator!r}.")
-    return estimator._learn(Batches(batches), classes, reset=True)
-
-
-def parquet_batches(source, target, *, columns=None, batch_size=65536):
-    """Return batches of Parquet files, a folder of them or an Arrow dataset, for ``fit_batches``.
-
-    Parquet files are read a group of rows at a time.
-
-    Parameters
-    ----------
-    source : str, pathlib.Path, list of them or pyarrow.dataset.Dataset
-    target : str
-        Name of the column of labels.
-    columns : list of str, default=None
-        Names of the columns of inputs. None means all but the target.
-    batch_size : int, default=65536
-        Number of rows of a batch, at most.
-
-    Returns
-    -------
-    batches : ParquetBatches
-        Tables of inputs with their labels, read anew in each pass.
-    """
-    return ParquetBatches(source, target, columns, batch_size)
-
-
-class ParquetBatches:
-    """Batches of an Arrow dataset; what is not needed is not read."""
-
-    def __init__(self, source, target, columns, batch_size):
-        from pyarrow import dataset
-
-        is_open = isinstance(source, dataset.Dataset)
-        self.dataset = source if is_open else dataset.dataset(source, format="parquet")
-        self.names = column_names(self.dataset.schema)
-        self.target = target
-        self.columns = _input_columns(columns, target, self.names)
-        check_count("batch_size", batch_size)
-        self.batch_size = batch_size
-
-    def __iter__(self):
-        for table in self.tables([*self.columns, self.target]):
-            yield table[self.columns], table[self.target]
-
-    def labels(self):
-        """Yield the labels alone, batch by batch."""
-        for table in self.tables([self.target]):
-            yield table[self.target]
-
-    def tables(self, columns):
-        """Yield some columns of the dataset, batch by batch."""
-        # The schema of the whole: a file may have fewer columns, or others of the same names.
-        scan = {"schema": self.dataset.schema, "columns": columns, "batch_size": self.batch_size}
-        scan |= {"batch_readahead": 0, "fragment_readahead": 0, "use_threads": False}
-        for fragment in self.dataset.get_fragments():
-            # Arrow reads ahead within what it is asked for: a whole Parquet file, but for this.
-            has_groups = hasattr(fragment, "split_by_row_group")
-            for group in fragment.split_by_row_group() if has_groups else [fragment]:
-                for batch in group.to_batches(**scan):
-                    yield batch.to_pandas(ignore_metadata=True)
-
-
-def _input_columns(columns, target, names):
-    """Return the columns of inputs that are meant, if these and the target are there."""
-    if isinstance(columns, str):
-        raise ValueError(f"columns must be a list of names, got {columns!r}.")
-    inputs = [name for name in names if name != target] if columns is None else list(columns)
-    missing = [name for name in (target, *inputs) if name not in names]
-    if missing:
-        raise ValueError(f"columns and target must be among {names}, got {missing}.")
-    if target in inputs:
-        raise ValueError(f"columns must not hold the target, got {target!r} in both.")
-    return inputs
-
-
-def column_names(schema):
-    """Return the names of the columns, without those that pandas wrote for its index."""
-    index = (schema.pandas_metadata or {}).get("index_columns", ())
-    return [name for name in schema.names if name not in index]
+    learn = getattr(estimator, "_learn", None)
+    if learn is None:
+        raise ValueError(
+            "estimator must learn from sums over batches, as PBRFF, OKRFF and PBLandmarks do, "
+            f"got {estimator!r}."
+        )
+    return learn(Batches(batches), classes, is_first=True)
 
 
 class Batches:
     """Batches as the blocks of a sample."""
 
-    def __init__(self, batches):
+    def __init__(self, batches: Iterable[Any]) -> None:
         self._batches = batches
         rows, head = map(_checked_batch, batches), []
         for batch in rows:
@@ -136,30 +62,38 @@ class Batches:
             if n_rows(batch[0]):
                 break
         else:
-            raise ValueError("batches must hold a sample at least, got none.")
-        # What cannot begin again is not always its own iterator: the first pass goes on from here.
-        self._first, self._opened = head[-1][0], chain(head, rows)
-        self._n_rows = None
+            raise ValueError("batches must hold at least one sample, got none.")
+        # Some iterables can be read only once: the first pass continues from here.
+        self._first = head[-1][0]
+        self._opened: Iterator[Any] | None = chain(head, rows)
+        self._n_rows: int | None = None
 
-    def heading(self):
-        """Return a batch of inputs, which shows the columns of all."""
-        if sparse.issparse(self._first):
+    def heading(self) -> Any:
+        """Return a batch of inputs; all batches have its columns."""
+        if hasattr(self._first, "tocsr"):
             return self._first.tocsr()
         return self._first if hasattr(self._first, "shape") else np.asarray(self._first)
 
-    def fold(self, function, merge, only_labels=False):
+    def fold(
+        self,
+        function: Callable[..., Any],
+        merge: Callable[[Any, Any], Any],
+        only_labels: bool = False,
+    ) -> Any:
         """Return the results of ``function(index, X, y, weights)``, merged in order."""
         rows = enumerate(self._counted(self._rows(only_labels)))
         return reduce(merge, (function(index, *batch) for index, batch in rows))
 
-    def _rows(self, only_labels):
-        if only_labels and isinstance(self._batches, ParquetBatches):
-            return ((None, y, None) for y in self._batches.labels())
+    def _rows(self, only_labels: bool) -> Iterator[Any]:
+        # Batches from files can read the column of labels alone.
+        read_labels = getattr(self._batches, "labels", None)
+        if only_labels and callable(read_labels):
+            return ((None, y, None) for y in read_labels())
         opened, self._opened = self._opened, None
         return map(_checked_batch, self._batches) if opened is None else opened
 
-    def _counted(self, rows):
-        """Yield batches, and raise ValueError if there are other rows than in the pass before."""
+    def _counted(self, rows: Iterator[Any]) -> Iterator[Any]:
+        """Yield batches, and raise ValueError if their number of rows has changed since a pass."""
         count = 0
         for batch in rows:
             yield batch
@@ -173,8 +107,8 @@ class Batches:
         self._n_rows = count
 
 
-def _checked_batch(batch):
-    """Return (X, y, weights), None for weights that are not given."""
+def _checked_batch(batch: Any) -> tuple[Any, Any, Any]:
+    """Return (X, y, weights); weights that are not given are None."""
     if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
         kind = f"{len(batch)} items" if isinstance(batch, tuple | list) else type(batch).__name__
         raise ValueError(f"batches must hold (X, y) or (X, y, sample_weight), got {kind}.")

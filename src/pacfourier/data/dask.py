@@ -1,19 +1,26 @@
-"""Dask collections as blocks: one task a block, and a tree that merges what the tasks return.
+"""Dask collections as blocks: one task per block, and a tree that merges the results.
 
-Nothing here knows what is computed. Any scheduler does: threads, processes, or the
-``distributed.Client`` that is active.
+This module does not know what is computed. Any scheduler works: threads, processes, or the
+active ``distributed.Client``.
 """
 
 import sys
+from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError
 from functools import partial, reduce
+from typing import Any, TypeAlias
 
 import dask
 import dask.array as da
 import numpy as np
-from scipy import sparse
+from sklearn.utils.validation import validate_data
 
 from pacfourier.arrays import host
+from pacfourier.data.blocks import HEADING, light_copy
+from pacfourier.data.samples import checked_heading
+from pacfourier.sklearn_compat import output_container
+
+Blocks: TypeAlias = list[tuple[Any, ...]]
 
 # Results that one task merges: the tree has log_8 of the number of blocks levels.
 FAN_IN = 8
@@ -22,8 +29,8 @@ LOST = (
 )
 
 
-def heading(X):
-    """Return no rows with the columns of a collection of shape (n_samples, n_features)."""
+def heading(X: Any) -> Any:
+    """Return no rows, with the columns of a collection of shape (n_samples, n_features)."""
     _check_kind("X", X)
     if X.ndim != 2:
         raise ValueError(f"X must have two axes, got {X.ndim}.")
@@ -34,7 +41,7 @@ def heading(X):
     return np.empty((0, X.shape[1]), dtype=X.dtype)
 
 
-def aligned_blocks(X, y=None, weights=None):
+def aligned_blocks(X: Any, y: Any = None, weights: Any = None) -> Blocks:
     """Return (X, y, weights) block by block, each of them lazy, or None where it is not given.
 
     Labels and weights in memory, or in chunks of other sizes, are cut as X is, if the sizes of
@@ -55,9 +62,14 @@ def aligned_blocks(X, y=None, weights=None):
     return list(zip(*columns, strict=True))
 
 
-def fold(blocks, function, merge, only_labels=False):
+def fold(
+    blocks: Blocks,
+    function: Callable[..., Any],
+    merge: Callable[[Any, Any], Any],
+    only_labels: bool = False,
+) -> Any:
     """Return the results of ``function(index, X, y, weights)``, merged in a tree, in order."""
-    # A node of its own in the graph: what the function carries is sent once to a worker.
+    # A node of its own in the graph, so that it is sent to each worker only once.
     shared = dask.delayed(function, traverse=False)
     call, merge_all = dask.delayed(_call), dask.delayed(partial(reduce, merge))
     results = [
@@ -73,23 +85,42 @@ def fold(blocks, function, merge, only_labels=False):
         raise RuntimeError(LOST) from error
 
 
-def persisted(blocks):
+def persisted(blocks: Blocks) -> Blocks:
     """Return the same blocks, computed once and kept where they are."""
     flat = iter(dask.persist(*(part for block in blocks for part in block)))
     return [tuple(next(flat) for _ in block) for block in blocks]
 
 
-def mapped(function, X, n_columns, dtype):
-    """Return a lazy array: a function of each block, which gives as many columns."""
-    meta = np.empty((0, n_columns), dtype=dtype)
-    on_block = partial(_unless_empty, function, meta)
+def transformed(estimator: Any, X: Any, attributes: tuple[str, ...]) -> Any:
+    """Return what ``transform`` makes of a collection: a lazy array, computed block by block.
+
+    Parameters
+    ----------
+    estimator : fitted transformer
+    X : Dask collection of shape (n_samples, n_features)
+    attributes : tuple of str
+        The fitted attributes that ``transform`` uses; only these are sent to the workers.
+    """
+    container = output_container(estimator)
+    if container != "default":
+        raise ValueError(
+            "set_output must be 'default' for Dask collections, because they become lazy Dask "
+            f"arrays, got {container!r}."
+        )
+    names = heading(X)
+    validate_data(estimator, names, reset=False, skip_check_array=True)
+    # The configuration of the worker must not change the kind of the result.
+    copied = light_copy(estimator, (*HEADING, *attributes)).set_output(transform="default")
+    n_columns = len(estimator.get_feature_names_out())
+    meta = np.empty((0, n_columns), dtype=checked_heading(names).dtype)
+    on_block = partial(_unless_empty, copied.transform, meta)
     if _is_table(X):
         return X.map_partitions(on_block, meta=meta)
     X = X.rechunk({1: -1})
     return X.map_blocks(on_block, chunks=(X.chunks[0], (n_columns,)), meta=meta)
 
 
-def _check_held(collections):
+def _check_held(collections: Iterable[Any]) -> None:
     """Raise RuntimeError if blocks were in the memory of a cluster that is gone."""
     # Those who have not imported it have no such blocks.
     distributed = sys.modules.get("distributed")
@@ -97,22 +128,22 @@ def _check_held(collections):
         raise RuntimeError(LOST)
 
 
-def _is_table(X):
+def _is_table(X: Any) -> bool:
     # Asked of the class: a Delayed object has every attribute.
     return hasattr(type(X), "to_dask_array")
 
 
-def _check_kind(name, rows):
+def _check_kind(name: str, rows: Any) -> None:
     if not _is_table(rows) and not (isinstance(rows, da.Array) and rows.ndim):
         raise ValueError(f"{name} must be a Dask array of rows, or a Dask table, got {rows!r}.")
 
 
-def _row_blocks(X):
+def _row_blocks(X: Any) -> list[Any]:
     """Return the blocks of a collection from the first row to the last."""
     return np.ravel(X.to_delayed()).tolist()
 
 
-def _cut_alike(name, rows, X):
+def _cut_alike(name: str, rows: Any, X: Any) -> list[Any]:
     """Return the blocks of labels or weights: those of X, where that can be known."""
     sizes = None if _is_table(X) or np.isnan(X.chunks[0]).any() else X.chunks[0]
     if not hasattr(rows, "__dask_graph__"):
@@ -127,28 +158,28 @@ def _cut_alike(name, rows, X):
     return _row_blocks(rows)
 
 
-def _parts(name, rows, sizes):
-    """Return rows in memory in parts: a worker is sent its own ones only."""
+def _parts(name: str, rows: Any, sizes: tuple[int, ...] | None) -> list[Any]:
+    """Return rows in memory in parts, so that a worker receives only its own."""
     if sizes is None:
         raise ValueError(
             f"{name} must be a Dask collection with the partitions of X, whose sizes are not "
             f"known, got {type(rows).__name__}."
         )
-    rows = rows.tocsr() if sparse.issparse(rows) else np.asarray(rows)
+    rows = rows.tocsr() if hasattr(rows, "tocsr") else np.asarray(rows)
     _check_length(name, rows, sum(sizes))
     ends = np.cumsum(sizes)
     cuts = zip(ends - sizes, ends, strict=True)
     return [dask.delayed(rows[start:end], traverse=False) for start, end in cuts]
 
 
-def _check_length(name, rows, expected):
+def _check_length(name: str, rows: Any, expected: int) -> None:
     if rows.shape[:1] != (expected,):
         raise ValueError(f"{name} must have {expected} rows as X has, got shape {rows.shape}.")
 
 
-def _call(function, *arguments):
+def _call(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(*arguments)
 
 
-def _unless_empty(function, meta, block):
+def _unless_empty(function: Callable[[Any], Any], meta: Any, block: Any) -> Any:
     return function(block) if block.shape[0] else meta

@@ -1,66 +1,44 @@
-"""Samples, whole or in blocks: what a fit asks of its data, wherever they are.
+"""Validated samples in memory: rows, labels and weights as the library computes with them.
 
-A fit is a few passes over the data, each the sum of a function of blocks. Arrays are one block;
-Dask collections and streams of batches are many, each validated where it is, as an array is.
+A reader is a function that validates some rows for an estimator and returns them as a ``Block``.
+``labelled_rows`` reads any labels and weights, ``classed_rows`` reads classes without weights.
 """
 
-import operator
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial, reduce
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import clone
-from sklearn.utils import check_array
-from sklearn.utils._set_output import _get_output_config
+from numpy.typing import NDArray
+from sklearn.utils import check_array, check_consistent_length, check_X_y, column_or_1d
 from sklearn.utils.validation import validate_data
 
-from pacfourier.arrays import host, is_tensor, matching
-from pacfourier.core.alignment.targets import label_witnesses
-from pacfourier.core.phases import precision_of
-from pacfourier.core.prior.bandwidth import merged_moments, scale_moments
-from pacfourier.data.labels import check_no_missing, dense_labels, positive_weights
+from pacfourier.arrays import FloatArray, IntArray, by_kind, host, is_tensor
+from pacfourier.core.alignment.targets import TargetType
+from pacfourier.core.prior.bandwidth import scale_moments
 
-# What an estimator knows of the columns of its inputs.
-HEADING = ("n_features_in_", "feature_names_in_")
+DTYPES = (np.float64, np.float32)
 
 
 class Block(NamedTuple):
-    """Validated rows; ``weights`` is None where all weigh one."""
+    """Validated rows, their labels and weights; ``weights`` is None if all weights are one."""
 
     X: Any
-    y: np.ndarray | None = None
-    weights: np.ndarray | None = None
+    y: Any = None
+    weights: FloatArray | None = None
     is_weighted: bool = False
-    index: int = 0
+    number: int = 0
 
 
-class Part(NamedTuple):
-    """What was made of some blocks: nothing, where no sample of them counts."""
-
-    result: Any = None
-    is_thinned: bool = False
-    """Whether a whole block was left out because it has no weight."""
+Reader: TypeAlias = Callable[..., Block]
+"""A function of (estimator, X, y, sample_weight=None, *, reset, fewest) that returns a Block."""
 
 
 class Witnesses(NamedTuple):
-    """A few labels that have the same target as those of all samples, and how many these are."""
+    """A few labels that have the same target as those of all samples, and the sample size."""
 
-    labels: np.ndarray
+    labels: NDArray[Any]
     n_samples: int
-
-    @classmethod
-    def of(cls, y, labels):
-        """Return the witnesses of labels of a kind."""
-        return cls(label_witnesses(y, labels), len(y))
-
-    def merge(self, other, labels):
-        """Return the witnesses of both."""
-        joined = label_witnesses(np.concatenate([self.labels, other.labels]), labels)
-        return Witnesses(joined, self.n_samples + other.n_samples)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,247 +48,185 @@ class Sample:
     block: Block
 
     @property
-    def n_samples(self):
+    def n_samples(self) -> int:
         """The number of samples."""
-        return self.block.X.shape[0]
+        return int(self.block.X.shape[0])
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         """The number of columns."""
-        return self.block.X.shape[1]
+        return int(self.block.X.shape[1])
 
     @property
-    def heading(self):
-        """No rows, with the columns and the type of all."""
+    def heading(self) -> Any:
+        """An array without rows, with the columns and the dtype of the sample."""
         return self.block.X[:0]
 
-    def reduce(self, function, merge, thinned=None):
-        """Return the merged results of a function of blocks."""
+    @property
+    def whole(self) -> Block:
+        """All rows in one block."""
+        return self.block
+
+    def reduce(
+        self,
+        function: Callable[[Block], Any],
+        merge: Callable[[Any, Any], Any],
+        thinned: Callable[[Any], Any] | None = None,
+    ) -> Any:
+        """Return the merged results of a function of blocks: here the result of one block."""
         del merge, thinned
         return function(self.block)
 
-    def witnesses(self, labels):
-        """Return a few labels that have the same target as all, and the number of samples."""
-        return Witnesses.of(self.block.y, labels)
+    def witnesses(self, kind: TargetType) -> Witnesses:
+        """Return a few labels that have the same target as all labels."""
+        return Witnesses(kind.witnesses(self.block.y), self.n_samples)
 
-    def moments(self):
-        """Return what ``scale_gamma`` takes."""
-        return _moments(self.block)
+    def moments(self) -> FloatArray:
+        """Return the moments that ``scale_gamma`` needs."""
+        return block_moments(self.block)
 
-    def take(self, rows):
+    def take(self, rows: IntArray) -> Any:
         """Return chosen rows."""
         return self.block.X[rows]
 
 
-@dataclass(frozen=True, eq=False)
-class BlockedSample:
-    """A sample in blocks.
-
-    Attributes
-    ----------
-    fold : callable
-        ``fold(function, merge, only_labels)`` merges, in the order of the blocks, the results of
-        ``function(index, X, y, weights)``; X is None where only the labels are asked for.
-    reader : estimator
-        Validates a block by its ``_block``; not fitted, but for its knowledge of the columns.
-    heading : array of shape (0, n_features)
-    """
-
-    fold: Callable
-    reader: Any
-    heading: np.ndarray
-
-    @property
-    def n_features(self):
-        """The number of columns."""
-        return self.heading.shape[1]
-
-    @property
-    def n_samples(self):
-        """The number of samples, counted in a pass."""
-        return sum(size for _, size in self.reduce(_size, operator.add))
-
-    def reduce(self, function, merge, thinned=None):
-        """Return the merged results of a function of blocks.
-
-        Whole blocks without weight leave no result; ``thinned`` marks the others with that.
-        """
-        part = self._present(partial(_of_block, self.reader, self.heading, function), merge)
-        return thinned(part.result) if thinned and part.is_thinned else part.result
-
-    def witnesses(self, labels):
-        """Return a few labels that have the same target as all, and the number of samples."""
-        merge = partial(Witnesses.merge, labels=labels)
-        return self._present(partial(_of_labels, labels), merge, only_labels=True).result
-
-    def moments(self):
-        """Return what ``scale_gamma`` takes."""
-        return self.reduce(_moments, merged_moments)
-
-    def take(self, rows):
-        """Return chosen rows, which must be sorted."""
-        indices, sizes = np.transpose(self.reduce(_size, operator.add))
-        ends = np.cumsum(sizes)
-        parts = np.split(rows, np.searchsorted(rows, ends[:-1]))
-        chosen = dict(zip(indices.tolist(), map(np.subtract, parts, ends - sizes), strict=True))
-        return self.reduce(partial(_rows, chosen), _stacked)
-
-    def _present(self, function, merge, only_labels=False):
-        part = self.fold(function, partial(_merged_parts, merge), only_labels)
-        if part.result is None:
-            raise ValueError("X must have samples of positive weight, got none.")
-        return part
+def labelled_rows(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, reset: bool, fewest: int
+) -> Block:
+    """Read rows with labels of any kind, and leave out the rows of weight zero."""
+    X, y = validated(
+        X, estimator, y, reset=reset, multi_output=True, ensure_min_samples=max(fewest, 1)
+    )
+    rows, y, weights = positive_weights(X, dense_labels(y), sample_weight, fewest)
+    is_weighted = rows.shape[0] < X.shape[0] or (weights is not None and np.ptp(weights) > 0)
+    return Block(rows, y, weights, bool(is_weighted))
 
 
-def read_sample(estimator, data, *, reset, persist=False):
-    """Return the data that an estimator was given, validated or with what validates them.
-
-    Parameters
-    ----------
-    estimator : estimator
-    data : Batches, or tuple (X, y) or (X, y, sample_weight)
-    reset : bool
-        Whether the estimator learns its columns from these data.
-    persist : bool, default=False
-        Whether lazy data stay in memory, for many passes.
-    """
-    if not isinstance(data, tuple):
-        return blocked_sample(estimator, data.fold, data.heading(), reset=reset)
-    if not is_lazy(data[0]):
-        return Sample(estimator._block(*data, reset=reset, fewest=2 if reset else 1))
-    if data[1] is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, got None.")
-    from pacfourier.data import dask as distributed
-
-    names, blocks = distributed.heading(data[0]), distributed.aligned_blocks(*data)
-    fold = partial(distributed.fold, distributed.persisted(blocks) if persist else blocks)
-    return blocked_sample(estimator, fold, names, reset=reset)
+def classed_rows(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, reset: bool, fewest: int
+) -> Block:
+    """Read rows with their classes; weights are refused."""
+    if sample_weight is not None:
+        raise ValueError("sample_weight must be None for landmarks, got weights.")
+    X, y = validated(X, estimator, y, reset=reset, ensure_min_samples=max(fewest, 1))
+    return Block(X, y)
 
 
-def blocked_sample(estimator, fold, names, *, reset):
-    """Return a sample in blocks whose columns are those of ``names``, a table or an array."""
-    validate_data(estimator, names, reset=reset, skip_check_array=True)
-    return BlockedSample(fold, light_copy(estimator, HEADING), _checked_heading(names))
-
-
-def is_lazy(X):
-    """Return whether X is a Dask collection."""
-    return hasattr(X, "__dask_graph__")
-
-
-def n_rows(X):
-    """Return the number of rows of an array, a table or a list."""
-    return X.shape[0] if hasattr(X, "shape") else len(X)
-
-
-def light_copy(estimator, attributes):
-    """Return a clone that knows some of the fitted attributes, where there are such."""
-    copied = clone(estimator)
-    for name in attributes:
-        if hasattr(estimator, name):
-            setattr(copied, name, getattr(estimator, name))
-    return copied
-
-
-def lazily_mapped(estimator, X, attributes):
-    """Return what ``transform`` makes of a Dask collection, block by block and when asked for."""
-    from pacfourier.data import dask as distributed
-
-    _check_container(estimator)
-    names = distributed.heading(X)
-    validate_data(estimator, names, reset=False, skip_check_array=True)
-    # By itself, whatever the configuration is where and when the blocks are computed.
-    copied = light_copy(estimator, (*HEADING, *attributes)).set_output(transform="default")
-    n_columns = len(estimator.get_feature_names_out())
-    return distributed.mapped(copied.transform, X, n_columns, _checked_heading(names).dtype)
-
-
-def adopt(estimator, trial):
-    """Give an estimator all that a copy of it has learned: after a failure nothing is changed."""
-    # What the copy has forgotten, such as the names of columns, is forgotten.
-    for name in vars(estimator).keys() - vars(trial).keys():
-        delattr(estimator, name)
-    vars(estimator).update(vars(trial))
-    return estimator
-
-
-def _check_container(estimator):
-    container = _get_output_config("transform", estimator)["dense"]
-    if container != "default":
+@by_kind
+def validated(
+    X: Any, estimator: Any, y: Any = "no_validation", *, reset: bool, **checks: Any
+) -> Any:
+    """Return X, or X and y, as scikit-learn validates them for an estimator."""
+    if hasattr(X, "__dask_graph__"):
         raise ValueError(
-            "set_output must be 'default' for Dask collections, which are mapped to lazy arrays, "
-            f"got {container!r}."
+            f"X must be in memory for this method of {type(estimator).__name__}, "
+            f"got {type(X).__module__}.{type(X).__name__}: call X.compute() first."
         )
+    check_no_missing(y)
+    return validate_data(estimator, X, y, reset=reset, accept_sparse="csr", dtype=DTYPES, **checks)
 
 
-def _checked_heading(names):
-    if is_tensor(names):
-        from pacfourier.tensors import validated_tensor
+@by_kind
+def validated_pair(X: Any, estimator: Any, Y: Any) -> tuple[Any, Any]:
+    """Return two validated sets of samples of one kind; None for the second means the first."""
+    if is_tensor(Y):
+        raise ValueError(
+            "X and Y must both be tensors or both be arrays, got an array for X and a tensor "
+            "for Y: convert one of them."
+        )
+    X = validated(X, estimator, reset=False)
+    return X, X if Y is None else validated(Y, estimator, reset=False)
 
-        return validated_tensor(names[:0], "X", 0)
-    return check_array(
-        names[:0], accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=0
+
+@by_kind
+def validated_inputs(X: Any, y: Any, frequencies: Any) -> tuple[Any, Any, Any]:
+    """Return samples, labels and frequencies as arrays."""
+    X, y = check_X_y(
+        X,
+        y,
+        accept_sparse="csr",
+        dtype=DTYPES,
+        multi_output=True,
+        ensure_min_samples=2,
+    )
+    return X, y, check_array(frequencies, dtype=DTYPES)
+
+
+@by_kind
+def checked_heading(names: Any) -> Any:
+    """Return no rows of an array or a table, with its columns and a floating dtype."""
+    return check_array(names[:0], accept_sparse="csr", dtype=DTYPES, ensure_min_samples=0)
+
+
+@by_kind
+def check_labels(y: Any) -> NDArray[Any]:
+    """Return labels as a dense array, without looking at samples."""
+    check_no_missing(y)
+    return dense_labels(
+        check_array(y, accept_sparse="csr", ensure_2d=False, dtype=None, input_name="y")
     )
 
 
-def _of_block(reader, heading, function, index, X, y, weights):
-    """Return a function of a block, nothing if no sample of it counts."""
-    if n_rows(X) == 0 == n_rows(y):
-        return Part()
-    with _about_block(index):
-        block = reader._block(X, y, weights, reset=False, fewest=0)
-        if not block.X.shape[0]:
-            return Part(is_thinned=True)
-        return Part(function(block._replace(X=_alike(heading, block.X), index=index)))
+def dense_labels(y: Any) -> NDArray[Any]:
+    """Return y as an array, with one axis if it has one column."""
+    y = y.toarray() if hasattr(y, "toarray") else y
+    return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
 
-@contextmanager
-def _about_block(index):
-    """Name the block in the errors of it."""
+@by_kind
+def check_no_missing(y: Any) -> None:
+    """Raise ValueError on missing objects or times; scikit-learn sees missing numbers."""
+    labels = np.asarray(y)
+    # None, and a sparse matrix, become arrays without an axis.
+    if labels.ndim == 0 or labels.dtype.kind not in "OmM":
+        return
+    missing = [each for each in _distinct(labels) if _is_missing(each)]
+    if missing:
+        raise ValueError(f"y must have no missing labels, got {missing[0]!r}.")
+
+
+def _distinct(labels: NDArray[Any]) -> set[Any]:
     try:
-        yield
-    except ValueError as error:
-        error.add_note(f"This is about block {index} of the data.")
-        raise
+        return set(labels.flat)
+    except TypeError:
+        kinds = sorted({type(each).__name__ for each in labels.flat})
+        raise ValueError(f"y must hold numbers or text, got {', '.join(kinds)}.") from None
 
 
-def _alike(heading, X):
-    """Return rows in the precision of the heading: equal rows of two types have unequal bits."""
-    return X if precision_of(X) == precision_of(heading) else matching(heading, host(X))
+def _is_missing(label: Any) -> bool:
+    # The NA of pandas is not equal to itself, and not unequal either.
+    return label is None or str(label == label) != "True"
 
 
-def _of_labels(labels, index, X, y, weights):
-    del X
-    if n_rows(y) == 0:
-        return Part()
-    with _about_block(index):
-        check_no_missing(y)
-        y = dense_labels(
-            check_array(host(y), accept_sparse="csr", ensure_2d=False, dtype=None, input_name="y")
+def positive_weights(
+    X: Any, y: NDArray[Any], sample_weight: Any, fewest: int = 2
+) -> tuple[Any, NDArray[Any], FloatArray | None]:
+    """Check the weights, and leave out the samples of weight zero."""
+    if sample_weight is None:
+        return X, y, None
+    weights = check_array(
+        host(sample_weight), ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    check_consistent_length(X, weights)
+    if weights.ndim != 1:
+        raise ValueError(f"sample_weight must be one number per sample, got {weights.shape}.")
+    if (weights < 0).any():
+        raise ValueError(f"sample_weight must be non-negative, got {weights.min()}.")
+    positive = weights > 0
+    if positive.sum() < fewest:
+        raise ValueError(
+            f"sample_weight must be above zero weight for {fewest} samples at least, "
+            f"got {positive.sum()}."
         )
-        _, y, _ = positive_weights(y, y, weights, fewest=0)
-        return Part(Witnesses.of(y, labels)) if len(y) else Part()
+    if positive.any() and not 1e-100 < weights[positive].min() <= weights.max() < 1e100:
+        raise ValueError(
+            "sample_weight must lie between 1e-100 and 1e100, or be zero, "
+            f"got {weights[positive].min()} to {weights.max()}."
+        )
+    return X[positive], y[positive], weights[positive]
 
 
-def _merged_parts(merge, first, second):
-    results = [part.result for part in (first, second) if part.result is not None]
-    merged = reduce(merge, results) if results else None
-    return Part(merged, first.is_thinned or second.is_thinned)
-
-
-def _size(block):
-    return [(block.index, block.X.shape[0])]
-
-
-def _moments(block):
-    return scale_moments(block.X, block.weights)
-
-
-def _rows(chosen, block):
-    return host(block.X[chosen[block.index]])
-
-
-def _stacked(first, second):
-    if sparse.issparse(first) or sparse.issparse(second):
-        return sparse.vstack([first, second], format="csr")
-    return np.vstack([first, second])
+def block_moments(block: Block) -> FloatArray:
+    """Return the moments of a block that ``scale_gamma`` needs."""
+    moments: FloatArray = scale_moments(block.X, block.weights)
+    return moments

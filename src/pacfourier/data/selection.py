@@ -1,31 +1,36 @@
-"""Which landmarks: indices, centroids or points of the user's own."""
+"""How landmarks are chosen: rows of the sample, centroids, or points that the user gives."""
 
 import warnings
+from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_array
 
-from pacfourier.arrays import host, is_tensor
+from pacfourier.arrays import IntArray, by_kind, host
 from pacfourier.core.phases import precision_of
+from pacfourier.data.blocks import BlockedSample
 from pacfourier.data.samples import Sample
 
 SELECTIONS = ("random", "stratified", "kmeans", "medoids")
 
 
 class Landmarks(NamedTuple):
-    """Landmarks with their labels; ``indices`` are their rows of the sample, if they have any."""
+    """Landmarks with their labels; ``indices`` are their rows in the sample, if they have any."""
 
-    points: object
-    labels: np.ndarray
-    indices: np.ndarray | None
+    points: Any
+    labels: NDArray[Any]
+    indices: IntArray | None
 
 
-def select_landmarks(landmarks, n_landmarks, sample, rng):
+def select_landmarks(
+    landmarks: Any, n_landmarks: float, sample: Sample | BlockedSample, rng: np.random.Generator
+) -> Landmarks:
     """Return the landmarks that the parameters of an estimator ask for.
 
     Parameters
@@ -34,16 +39,16 @@ def select_landmarks(landmarks, n_landmarks, sample, rng):
         A callable takes (X, y, n_landmarks, rng) and returns indices or (points, labels).
     n_landmarks : int or float
         A count, or a fraction of the samples. Not used for given points.
-    sample : Sample, or BlockedSample for given points
+    sample : Sample, or BlockedSample if the points are given
     rng : numpy.random.Generator
     """
     if isinstance(landmarks, tuple):
         return _given(landmarks, sample.heading)
-    if not isinstance(sample, Sample):
+    if sample.whole is None:
         raise ValueError(
             f"landmarks must be (points, labels) for data in blocks, got {landmarks!r}."
         )
-    X, y = sample.block.X, sample.block.y
+    X, y = sample.whole.X, sample.whole.y
     if callable(landmarks):
         chosen = landmarks(X, y, landmark_count(n_landmarks, X.shape[0]), rng)
         return _given(chosen, X) if isinstance(chosen, tuple) else _rows(_checked(chosen, X), X, y)
@@ -58,14 +63,14 @@ def select_landmarks(landmarks, n_landmarks, sample, rng):
     return _by_class(landmarks, count, X, y, rng)
 
 
-def landmark_count(n_landmarks, n_samples):
+def landmark_count(n_landmarks: Any, n_samples: int) -> int:
     """Return how many landmarks a count or a fraction means."""
     if isinstance(n_landmarks, bool):
         count = 0
     elif isinstance(n_landmarks, Integral):
         count = int(n_landmarks)
-    elif isinstance(n_landmarks, Real) and 0 < n_landmarks <= 1:
-        count = max(1, round(n_landmarks * n_samples))
+    elif isinstance(n_landmarks, Real) and 0 < float(n_landmarks) <= 1:
+        count = max(1, round(float(n_landmarks) * n_samples))
     else:
         count = 0
     if not 1 <= count <= n_samples:
@@ -76,7 +81,7 @@ def landmark_count(n_landmarks, n_samples):
     return count
 
 
-def equal_shares(total, capacities):
+def equal_shares(total: int, capacities: Sequence[int]) -> IntArray:
     """Split a total into shares as equal as the capacities allow; larger classes come first.
 
     >>> equal_shares(7, [100, 2, 100]).tolist()
@@ -91,10 +96,12 @@ def equal_shares(total, capacities):
     return shares
 
 
-def _by_class(landmarks, count, X, y, rng):
+def _by_class(
+    landmarks: str, count: int, X: Any, y: NDArray[Any], rng: np.random.Generator
+) -> Landmarks:
     classes, sizes = np.unique(y, return_counts=True)
     points, labels, indices = [], [], []
-    for label, share in zip(classes, equal_shares(count, sizes), strict=True):
+    for label, share in zip(classes, equal_shares(count, sizes.tolist()), strict=True):
         if share == 0:
             continue
         members = np.flatnonzero(y == label)
@@ -103,7 +110,7 @@ def _by_class(landmarks, count, X, y, rng):
             continue
         centroids = kmeans_centroids(X[members], share, rng)
         if landmarks == "medoids":
-            indices.append(members[_nearest_rows(X[members], centroids)])
+            indices.append(members[_distinct_nearest_rows(X[members], centroids)])
         else:
             points.append(host(centroids))
             labels.append(np.full(share, label))
@@ -112,13 +119,14 @@ def _by_class(landmarks, count, X, y, rng):
     return Landmarks(np.concatenate(points), np.concatenate(labels), None)
 
 
-def kmeans_centroids(X, count, rng):
-    """Return the centroids of as many clusters, beside X."""
-    seed = int(rng.integers(2**31))
-    if is_tensor(X):
-        from pacfourier.tensors import tensor_centroids
+def kmeans_centroids(X: Any, count: int, rng: np.random.Generator) -> Any:
+    """Return the centroids of a number of clusters, of the kind of X."""
+    return seeded_centroids(X, count, int(rng.integers(2**31)))
 
-        return tensor_centroids(X, count, np.random.default_rng(seed))
+
+@by_kind
+def seeded_centroids(X: Any, count: int, seed: int) -> Any:
+    """Return the centroids that k-means finds from a seed."""
     with warnings.catch_warnings():
         # Fewer distinct points than clusters: some centroids are equal, which does no harm.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -126,34 +134,31 @@ def kmeans_centroids(X, count, rng):
     return centroids.astype(X.dtype)
 
 
-def _nearest_rows(X, centroids):
+def _distinct_nearest_rows(X: Any, centroids: Any) -> IntArray:
     """Return a different row for every centroid: the nearest that is left."""
-    nearest = _nearest(centroids, X)
+    nearest = nearest_rows(centroids, X)
     _, first = np.unique(nearest, return_index=True)
     chosen = dict(zip(first.tolist(), nearest[first].tolist(), strict=True))
     left = np.setdiff1d(np.arange(X.shape[0]), nearest)
     for centroid in range(len(centroids)):
         if centroid not in chosen:
-            position = _nearest(centroids[[centroid]], X[left])[0]
+            position = nearest_rows(centroids[[centroid]], X[left])[0]
             chosen[centroid] = left[position]
             left = np.delete(left, position)
     return np.array([chosen[centroid] for centroid in range(len(centroids))])
 
 
-def _nearest(points, X):
+@by_kind
+def nearest_rows(points: Any, X: Any) -> IntArray:
     """Return the row of X that is nearest to each point."""
-    if is_tensor(X):
-        from pacfourier.tensors import tensor_nearest
-
-        return tensor_nearest(points, X)
     return pairwise_distances_argmin(points, X)
 
 
-def _rows(indices, X, y):
+def _rows(indices: IntArray, X: Any, y: NDArray[Any]) -> Landmarks:
     return Landmarks(host(X[indices]), y[indices], indices)
 
 
-def _checked(indices, X):
+def _checked(indices: Any, X: Any) -> IntArray:
     """Return the indices that a callable gave, if they are different rows."""
     indices = np.asarray(host(indices))
     is_rows = indices.ndim == 1 and indices.size > 0 and indices.dtype.kind in "iu"
@@ -166,7 +171,7 @@ def _checked(indices, X):
     return indices
 
 
-def _given(landmarks, X):
+def _given(landmarks: tuple[Any, ...], X: Any) -> Landmarks:
     if len(landmarks) != 2:
         raise ValueError(f"landmarks must be (points, labels), got {len(landmarks)} items.")
     points = check_array(
@@ -184,5 +189,5 @@ def _given(landmarks, X):
     return Landmarks(points, labels, None)
 
 
-def _type_of(X):
+def _type_of(X: Any) -> type[np.floating[Any]]:
     return np.float32 if precision_of(X) == "single" else np.float64

@@ -1,4 +1,4 @@
-"""The data of the paper's experiments, as it used them."""
+"""The data sets of the paper's experiments, prepared as in the paper."""
 
 from pacfourier.datasets.paper import DATASETS, PAPER_DATASETS, Dataset, describe, load
 from pacfourier.datasets.sources import Source

@@ -1,6 +1,6 @@
-"""Downloads that continue where they stopped.
+"""Downloads that resume where they stopped.
 
-The only module that needs pooch: import it when a download is due.
+This is the only module that needs pooch, so it is imported only when a file must be downloaded.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ TIMEOUT_SECONDS = 30
 
 
 def cached_files(source: Source, names: list[str]) -> dict[str, Path]:
-    """Return the files of these names in pooch's cache, downloading those that are not there."""
+    """Return files in the cache of pooch, after downloading those that are missing."""
     cache = pooch.os_cache("pacfourier")
     if not all((cache / _served_name(source.files[name])).is_file() for name in names):
         pooch.get_logger().info(
@@ -46,25 +46,25 @@ def _cached_file(file: PublicFile, cache: Path) -> Path:
     raise FileNotFoundError(
         f"{name} must be in the folder that PACFOURIER_DATA names or at one of its addresses, got:"
         + "".join(f"\n  {failure}" for failure in failures)
-        + "\nGet it by other means and put it in that folder."
+        + "\nGet the file by other means and put it in that folder."
     )
 
 
 def resume_download(url: str, output_file: str, _pooch: pooch.Pooch | None) -> None:
-    """Download to a part file, from its end if there is one, then move it to the output file.
+    """Download to a part file, then move it to the output file.
 
-    What an interrupted call leaves is the part file. This is a downloader in pooch's sense: pooch
-    checks the output file, and removes it if its SHA-256 is wrong.
+    If interrupted, the part file stays, and the next call resumes at its end. This function is a
+    downloader for pooch, which checks the output file and removes it if its SHA-256 is wrong.
     """
     part = _part(url, Path(output_file).parent)
     start = part.stat().st_size if part.is_file() else 0
-    # Bytes are counted as stored: a compressed transfer could not be continued.
+    # A range counts the bytes of the stored file, so the transfer must not be compressed.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
     with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT_SECONDS) as response:
         is_whole = start and response.status_code == requests.codes.range_not_satisfiable
         if not is_whole:
             response.raise_for_status()
-            # A server that knows no ranges sends the file from its start.
+            # A server without support for ranges sends the file from its start.
             continues = response.status_code == requests.codes.partial_content
             with part.open("ab" if continues else "wb") as file:
                 for chunk in response.iter_content(CHUNK_BYTES):
@@ -73,7 +73,7 @@ def resume_download(url: str, output_file: str, _pooch: pooch.Pooch | None) -> N
 
 
 def _part(url: str, folder: Path) -> Path:
-    """Name a part by its whole address: the bytes of two servers are never joined."""
+    """Return the part file of an address; each has its own, so servers are never mixed."""
     name = url.rsplit("/", 1)[-1]
     return folder / f"{name}.{hashlib.sha256(url.encode()).hexdigest()[:8]}.part"
 

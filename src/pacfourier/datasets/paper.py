@@ -1,10 +1,11 @@
-"""The seven binary tasks of Letarte, Morvant and Germain (2019), as they used them.
+"""The seven binary tasks of Letarte, Morvant and Germain (2019), prepared as in the paper.
 
-Three pairs of scikit-learn's small digits stand beside them, to try things out without files.
+There are also three pairs of scikit-learn's small digits, which need no files.
 """
 
 import io
 import os
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,36 +14,41 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_svmlight_file
 from sklearn.preprocessing import OneHotEncoder
 
-from pacfourier.datasets.files import contents
+from pacfourier.datasets.public_files import contents
 from pacfourier.datasets.sources import SOURCES, Source
 
 PAPER_DATASETS = ("ads", "adult", "breast", "farm", "mnist17", "mnist49", "mnist56")
 
 
 class Dataset(NamedTuple):
-    """A task with labels -1 and +1."""
+    """A binary task, with labels -1 and +1."""
 
     X: Any
     y: np.ndarray
     n_train: int | None
-    """Rows before this one are the training set that comes with the data; None if none does."""
+    """Number of rows, from the first, of the training set that comes with the data; or None."""
 
 
-def load(name: str, folder: str | os.PathLike | None = None) -> Dataset:
+def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
     """Return a data set.
 
-    Breast cancer and the small digits ship with scikit-learn. The files of the others, plain or
-    gzipped, are looked for in the folder, then in pooch's cache; what is in neither is downloaded
-    to the cache, once, which needs ``pip install pacfourier[datasets]``. The SHA-256 of every
-    file's content is checked.
+    Breast cancer and the small digits come with scikit-learn. The others need public files, plain
+    or gzipped. Each file is looked for in the folder, then in the cache of pooch. If it is in
+    neither, it is downloaded to the cache, which needs ``pip install "pacfourier[datasets]"``. The
+    SHA-256 of the content of every file is checked.
 
     Parameters
     ----------
     name : str
-        One of ``DATASETS``: the paper's "ads", "adult", "breast", "farm", "mnist17", "mnist49" and
-        "mnist56"; "digits17", "digits49" and "digits56".
+        One of ``DATASETS``: "ads", "adult", "breast", "farm", "mnist17", "mnist49" and "mnist56"
+        are those of the paper; the others are "digits17", "digits49" and "digits56".
     folder : path, default=None
-        Where the public files are. None means the variable ``PACFOURIER_DATA``.
+        Where the public files are. None means the folder that the environment variable
+        ``PACFOURIER_DATA`` names.
+
+    Returns
+    -------
+    data : Dataset
 
     Examples
     --------
@@ -61,7 +67,11 @@ def describe(name: str) -> Source:
     Parameters
     ----------
     name : str
-        One of the names of ``load``.
+        One of ``DATASETS``.
+
+    Returns
+    -------
+    source : Source
 
     Examples
     --------
@@ -84,13 +94,13 @@ def _digits_pair(lower: int, higher: int) -> Dataset:
 
 
 def _pair(images: np.ndarray, digits: np.ndarray, lower: int, higher: int) -> Dataset:
-    """Stack the lower digit (-1) and the higher (+1)."""
+    """Return the rows of the lower digit (-1), then those of the higher digit (+1)."""
     rows = np.concatenate([np.flatnonzero(digits == digit) for digit in (lower, higher)])
     return Dataset(images[rows], np.where(digits[rows] == higher, 1, -1), None)
 
 
 def _ads(files: dict[str, bytes]) -> Dataset:
-    """Drop the first four columns, the only ones with missing values."""
+    """Leave out the first four columns, the only ones with missing values."""
     rows = [line.strip().split(",") for line in files["ad.data"].decode().splitlines()]
     X = np.array([row[4:-1] for row in rows], dtype=np.float64)
     return Dataset(X, np.array([1 if row[-1] == "ad." else -1 for row in rows]), None)
@@ -100,7 +110,7 @@ ADULT_NUMBERS = (0, 2, 4, 10, 11, 12)
 
 
 def _adult(files: dict[str, bytes]) -> Dataset:
-    """Keep numbers as they are and code categories as indicators; nothing is scaled."""
+    """Keep numbers as they are and one-hot encode the categories; nothing is scaled."""
     tables = [
         _adult_table(files["adult.data"], skip=0),
         _adult_table(files["adult.test"], skip=1),
@@ -124,7 +134,7 @@ def _farm(files: dict[str, bytes]) -> Dataset:
 
 
 def _mnist_pair(files: dict[str, bytes], lower: int, higher: int) -> Dataset:
-    """Order the images of a digit as the authors did: training images before test images."""
+    """Order the images of each digit as the authors did: training images, then test images."""
     parts = ("train", "t10k")
     images = [_bytes_after(16, files[f"{part}-images-idx3-ubyte"]) for part in parts]
     digits = [_bytes_after(8, files[f"{part}-labels-idx1-ubyte"]) for part in parts]
@@ -136,14 +146,14 @@ def _bytes_after(header: int, content: bytes) -> np.ndarray:
     return np.frombuffer(content, dtype=np.uint8, offset=header)
 
 
-EMBEDDED = {
+EMBEDDED: dict[str, Callable[[], Dataset]] = {
     "breast": _breast,
     "digits17": partial(_digits_pair, lower=1, higher=7),
     "digits49": partial(_digits_pair, lower=4, higher=9),
     "digits56": partial(_digits_pair, lower=5, higher=6),
 }
 
-FROM_FILES = {
+FROM_FILES: dict[str, Callable[[dict[str, bytes]], Dataset]] = {
     "ads": _ads,
     "adult": _adult,
     "farm": _farm,

@@ -4,24 +4,24 @@ from typing import NamedTuple
 
 
 class PublicFile(NamedTuple):
-    """A file of a source, known by its content and not by who serves it."""
+    """A public file, identified by its content and not by its address."""
 
     content_sha256: str
-    """Of the uncompressed content, so that one sum holds for a file and for any gzip of it."""
+    """SHA-256 of the uncompressed content: it is the same for a file and for any gzip of it."""
     download_sha256: str
-    """Of the file as the addresses serve it."""
+    """SHA-256 of the file that is downloaded, which may be compressed."""
     urls: tuple[str, ...]
-    """Tried in this order."""
+    """Addresses of the file, tried in this order."""
 
 
 class Source(NamedTuple):
-    """What a user of a data set should know and say."""
+    """Where a data set comes from, its licence and how to cite it."""
 
     title: str
     licence: str
     citation: str
     files: dict[str, PublicFile]
-    """By the name of their uncompressed content; empty if the data ship with scikit-learn."""
+    """The public files, by name without ``.gz``; empty if the data come with scikit-learn."""
 
 
 def _plain(sha256: str, *urls: str) -> PublicFile:
@@ -63,7 +63,7 @@ ADULT = Source(
             f"{UCI}adult/adult.data",
             f"{AUTHORS}adult.data",
         ),
-        # The authors' copy lacks the first line: it is another file.
+        # The authors' copy lacks the first line, so it has another checksum.
         "adult.test": _plain(
             "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
             f"{UCI}adult/adult.test",
@@ -76,7 +76,7 @@ FARM = Source(
     "CC BY 4.0",
     "C. Mesterharm, M. J. Pazzani (2011). Farm Ads. UCI Machine Learning Repository.",
     {
-        # UCI has served this one inside an archive, so the authors' plain copy comes first.
+        # UCI has served this file inside an archive, so the authors' plain copy is tried first.
         "farm-ads-vect": _plain(
             "cee9de7aef56080a983cfddc22f2fae4dc9fea0804b3d033281c0b4288a4bb11",
             f"{AUTHORS}farm-ads-vect",

@@ -1,40 +1,36 @@
-"""What the maps of this package share: validation, transform, kernel, names."""
+"""What all estimators share: checks of parameters, reading data, priors, and the Fourier map."""
 
+import copy
 import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.arrays import is_tensor
-from pacfourier.core.features import fourier_features
-from pacfourier.core.phases import FREQUENCY_BLOCK
-from pacfourier.data.labels import check_no_missing
-from pacfourier.data.samples import is_lazy, lazily_mapped
+from pacfourier.core.alignment.targets import Target
+from pacfourier.core.features import fourier_features, fourier_kernel
+from pacfourier.core.prior.bandwidth import median_gamma, median_rows, scale_gamma
+from pacfourier.core.prior.frequencies import FrequencyPool
+from pacfourier.data.blocks import BlockedSample, blocked_sample
+from pacfourier.data.samples import Reader, Sample, validated, validated_pair
+from pacfourier.spectra import FAMILIES, Spectrum, multiscale
 
-# Frequencies lighter than this are left out of the kernel: together they weigh under 1e-12.
-NEGLIGIBLE_WEIGHT = 1e-17
+AnySample: TypeAlias = Sample | BlockedSample
+GAMMA_RULES = ("multiscale", "scale", "median")
 
 
 class SparseTransformer(TransformerMixin, BaseEstimator):
     """A transformer of dense and CSR samples, and of tensors, that keeps float32."""
 
-    def _validate(self, X, y="no_validation", *, reset, **checks):
-        if is_lazy(X):
-            raise ValueError(
-                f"X must be in memory for this method of {type(self).__name__}, "
-                f"got {type(X).__module__}.{type(X).__name__}."
-            )
-        check_no_missing(y)
-        if is_tensor(X):
-            from pacfourier.tensors import validated_samples
-
-            return validated_samples(self, X, y, reset=reset, **checks)
-        return validate_data(
-            self, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), **checks
-        )
-
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -44,7 +40,7 @@ class SparseTransformer(TransformerMixin, BaseEstimator):
 class FourierMap(SparseTransformer):
     """A map to cosines and sines of the fitted ``frequencies_`` with ``frequency_weights_``."""
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Map samples to the cosines and sines of the kept frequencies.
 
         Parameters
@@ -54,23 +50,25 @@ class FourierMap(SparseTransformer):
         Returns
         -------
         features : array of shape (n_samples, 2 * n_frequencies)
-            All cosines, then all sines. Their inner product is the deployed kernel. A tensor on
-            the device of X if that is one, a lazy Dask array for a Dask collection.
+            All cosines, then all sines. Their inner product is the deployed kernel. For a tensor
+            the result is a tensor on the same device, for a Dask collection a lazy Dask array.
         """
         check_is_fitted(self)
         if is_lazy(X):
             return lazily_mapped(self, X, ("frequencies_", "frequency_weights_"))
-        X = self._validate(X, reset=False)
+        X = validated(X, self, reset=False)
         return fourier_features(X, self.frequencies_, self.frequency_weights_)
 
-    def kernel_matrix(self, X, Y=None):
-        """Return the kernel of the whole posterior, fit for ``SVC(kernel=model.kernel_matrix)``.
+    def kernel_matrix(self, X: Any, Y: Any = None) -> Any:
+        """Return the learned kernel between samples, as in ``SVC(kernel=model.kernel_matrix)``.
+
+        This is the kernel of the whole posterior, not only of the kept frequencies.
 
         Parameters
         ----------
         X : array-like, sparse matrix or tensor of shape (n_samples_X, n_features)
         Y : array-like, sparse matrix or tensor of shape (n_samples_Y, n_features), default=None
-            None means X. A tensor if X is one, on the same device.
+            None means X. If X is a tensor, Y must be one too, on the same device.
 
         Returns
         -------
@@ -78,29 +76,16 @@ class FourierMap(SparseTransformer):
             The sum over candidates of Q_m cos(omega_m . (x - y)).
         """
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        Y = X if Y is None else self._validate(Y, reset=False)
-        if is_tensor(X) or is_tensor(Y):
-            from pacfourier.tensors import alike
+        X, Y = validated_pair(X, self, Y)
+        return fourier_kernel(X, Y, self.pool_, self.posterior_)
 
-            X, Y = (X, X) if Y is X else alike(X, Y)
-        gram = 0
-        support = np.flatnonzero(self.posterior_ > NEGLIGIBLE_WEIGHT)
-        for start in range(0, len(support), FREQUENCY_BLOCK):
-            block = support[start : start + FREQUENCY_BLOCK]
-            frequencies, weights = self.pool_[block], self.posterior_[block]
-            left = fourier_features(X, frequencies, weights)
-            right = left if Y is X else fourier_features(Y, frequencies, weights)
-            gram = gram + left @ right.T
-        return gram
-
-    def get_feature_names_out(self, input_features=None):
-        """Return the names of the features: cosine or sine, and which frequency.
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the features: cosine or sine, and the number of the frequency.
 
         Parameters
         ----------
         input_features : array-like of str, default=None
-            Not used.
+            Ignored.
 
         Returns
         -------
@@ -113,11 +98,168 @@ class FourierMap(SparseTransformer):
         return np.asarray([f"{prefix}_{wave}{m}" for wave, m in waves], dtype=object)
 
 
-def reporter(estimator):
-    """Return a function that writes a line on an estimator's progress, if it is verbose."""
+class SupervisedFourierMap(FourierMap):
+    """A Fourier map that is learned from labels."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+@contextmanager
+def all_or_nothing(estimator: Any) -> Iterator[Any]:
+    """Fit a copy of an estimator; the estimator takes over its attributes if nothing fails."""
+    draft = copy.copy(estimator)
+    yield draft
+    # What the draft has forgotten, such as the names of columns, is forgotten.
+    for name in vars(estimator).keys() - vars(draft).keys():
+        delattr(estimator, name)
+    vars(estimator).update(vars(draft))
+
+
+def read_sample(
+    draft: Any, reader: Reader, data: Any, *, reset: bool, persist: bool = False
+) -> AnySample:
+    """Return the data of a fit as a sample: one block in memory, or many that are read later.
+
+    Parameters
+    ----------
+    draft : estimator
+        Learns its columns from these data if ``reset``, else they are compared.
+    reader : callable
+        Validates rows.
+    data : Batches, or tuple (X, y) or (X, y, sample_weight)
+    reset : bool
+    persist : bool, default=False
+        Whether Dask collections stay in the memory of the workers, for many passes.
+    """
+    if not isinstance(data, tuple):
+        return blocked_sample(draft, reader, data.fold, data.heading(), reset=reset)
+    if not is_lazy(data[0]):
+        return Sample(reader(draft, *data, reset=reset, fewest=2 if reset else 1))
+    if data[1] is None:
+        raise ValueError(f"{type(draft).__name__} requires y to be passed, got None.")
+    from pacfourier.data import dask
+
+    names, blocks = dask.heading(data[0]), dask.aligned_blocks(*data)
+    fold = partial(dask.fold, dask.persisted(blocks) if persist else blocks)
+    return blocked_sample(draft, reader, fold, names, reset=reset)
+
+
+def is_lazy(X: Any) -> bool:
+    """Return whether X is a Dask collection."""
+    return hasattr(X, "__dask_graph__")
+
+
+def lazily_mapped(estimator: Any, X: Any, attributes: tuple[str, ...]) -> Any:
+    """Return what ``transform`` makes of a Dask collection, block by block and when asked for."""
+    from pacfourier.data import dask
+
+    return dask.transformed(estimator, X, attributes)
+
+
+def prior_pool(sample: AnySample, estimator: Any, n_frequencies: int) -> FrequencyPool:
+    """Return a pool of frequencies from the prior that an estimator's parameters describe."""
+    seed = drawn_seed(estimator.random_state)
+    spectrum = prior_spectrum(sample, estimator, np.random.default_rng(seed))
+    return FrequencyPool(spectrum, n_frequencies, sample.n_features, seed, estimator.sampling)
+
+
+def prior_spectrum(sample: AnySample, estimator: Any, rng: np.random.Generator) -> Spectrum:
+    """Return the spectrum that ``kernel`` and ``gamma`` describe.
+
+    The sample is used only if gamma is "scale" or "median".
+    """
+    kernel, gamma = estimator.kernel, estimator.gamma
+    if isinstance(kernel, Spectrum):
+        return kernel
+    if kernel not in FAMILIES:
+        names = tuple(FAMILIES)
+        raise ValueError(f"kernel must be a Spectrum or one of {names}, got {kernel!r}.")
+    family: Any = FAMILIES[kernel]
+    if isinstance(gamma, Real):
+        return family(gamma=float(gamma))
+    if gamma == "multiscale":
+        return multiscale(family)
+    if gamma == "scale":
+        value = scale_gamma(sample.moments(), sample.n_features)
+    elif gamma == "median":
+        value = median_gamma(sample.take(median_rows(sample.n_samples, rng)))
+    else:
+        raise ValueError(f"gamma must be positive or one of {GAMMA_RULES}, got {gamma!r}.")
+    return family.of_bandwidth(value, sample.n_features)
+
+
+def prior_source(estimator: Any) -> Any:
+    """Return where the bandwidth of the prior comes from; certificates ask for it."""
+    return estimator.gamma if isinstance(estimator.kernel, str) else estimator.kernel
+
+
+def set_classes(estimator: Any, target: Target) -> None:
+    """Give an estimator the ``classes_`` of its target, or remove those of an earlier fit."""
+    if target.classes is not None:
+        estimator.classes_ = target.classes
+    elif hasattr(estimator, "classes_"):
+        del estimator.classes_
+
+
+def check_same_classes(target: Target, classes: Any) -> None:
+    """Raise ValueError if the classes are not those of the first call."""
+    known: Any = target.classes
+    if classes is not None and not np.array_equal(np.unique(classes), known):
+        raise ValueError(
+            f"classes must be those of the first call, {target.classes}, got {classes!r}."
+        )
+
+
+def warn_of_many_classes(
+    target: Target, n_samples: int, target_type: Any, *, stacklevel: int
+) -> None:
+    """Warn about integers read as classes, though nobody said so, that look like numbers."""
+    if target_type != "auto" or target.classes is None or target.classes.dtype.kind not in "fiu":
+        return
+    n_classes = len(target.classes)
+    if n_classes > 20 and n_samples < 10 * n_classes:
+        warnings.warn(
+            f"y has {n_classes} distinct integers in {n_samples} samples, read as classes: pass "
+            "target_type='continuous' if they are numbers, or target_type='multiclass' to keep "
+            "them as classes without this warning.",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def check_count(name: str, value: Any, or_else: str | None = None) -> None:
+    """Raise ValueError unless a parameter is a positive integer."""
+    if not isinstance(value, Integral) or value < 1:
+        rule = "a positive integer" if or_else is None else f"a positive integer or {or_else}"
+        raise ValueError(f"{name} must be {rule}, got {value!r}.")
+
+
+def check_option(name: str, value: Any, options: tuple[Any, ...]) -> None:
+    """Raise ValueError unless a parameter is one of its options."""
+    if value not in options:
+        raise ValueError(f"{name} must be one of {options}, got {value!r}.")
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Raise ValueError unless a parameter is a positive finite number."""
+    if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+        raise ValueError(f"{name} must be positive and finite, got {value!r}.")
+
+
+def drawn_seed(random_state: Any) -> int:
+    """Return a seed of 32 bits from a ``random_state``."""
+    return int(check_random_state(random_state).randint(0, 2**32, dtype=np.uint64))
+
+
+def reporter(estimator: Any) -> Callable[[str], None]:
+    """Return a function that writes a line of progress to standard error if ``verbose``."""
     name = type(estimator).__name__
 
-    def report(line):
+    def report(line: str) -> None:
         if estimator.verbose:
             sys.stderr.write(f"{name}: {line}\n")
 

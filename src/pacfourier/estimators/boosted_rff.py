@@ -1,12 +1,14 @@
 """Fourier features from rounds of boosting, with frequencies that move."""
 
-import copy
+from typing import Any, Self
 
 import numpy as np
 
-from pacfourier.core.alignment.targets import LABELS, ClassTarget, ContinuousTarget, target_of
+from pacfourier.arrays import FloatArray
+from pacfourier.core.alignment.targets import Outputs, Target, TargetType, target_of, target_type_of
 from pacfourier.core.boosting.cosine_model import (
     CosineModel,
+    Losses,
     Penalties,
     hinge_losses,
     model_gradient,
@@ -16,20 +18,26 @@ from pacfourier.core.boosting.cosine_model import (
 from pacfourier.core.boosting.residuals import residual_losses
 from pacfourier.core.boosting.scaling import scaled_columns
 from pacfourier.core.prior.frequencies import DRAW_STREAM, FrequencyPool
-from pacfourier.data.labels import (
-    dense_labels,
-    positive_weights,
-    show_classes,
+from pacfourier.data.samples import labelled_rows
+from pacfourier.estimators.base import (
+    SupervisedFourierMap,
+    all_or_nothing,
+    check_count,
+    check_positive,
+    drawn_seed,
+    reporter,
+    set_classes,
     warn_of_many_classes,
 )
-from pacfourier.data.samples import adopt
-from pacfourier.estimators.base import FourierMap, reporter
 from pacfourier.estimators.learned import SMALL_WORK
-from pacfourier.estimators.parameters import check_count, check_option, check_positive, drawn_seed
-from pacfourier.pacbayes.draws import draw_frequencies
-from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
+from pacfourier.pacbayes.posteriors import (
+    draw_frequencies,
+    gibbs_posterior,
+    inverse_temperature_of_size,
+)
 from pacfourier.spectra import RBF, Mixture
 
+LOSSES: dict[str, Losses] = {"hinge": hinge_losses, "square": square_losses}
 # Bandwidths of the candidates, in units of one over the mean squared distance of two samples.
 RELATIVE_GAMMAS = tuple(2 * 10.0**k for k in np.arange(-2, 1.25, 0.5))
 N_CANDIDATES = 1200
@@ -40,7 +48,7 @@ PRIOR_PRECISION = 0.25
 FEWEST_STEPS, MOST_STEPS = 20, 50
 
 
-class BoostedRFF(FourierMap):
+class BoostedRFF(SupervisedFourierMap):
     r"""Fourier features from rounds that align with what the model still gets wrong.
 
     Each round draws candidates from a multi-scale prior, weighs samples by how wrong the
@@ -59,6 +67,8 @@ class BoostedRFF(FourierMap):
     ----------
     n_frequencies : int, default=100
         Number D of frequencies; the map has 2 D columns.
+    target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
+        What y holds, as in ``PBRFF``.
     n_rounds : int, default=4
         In how many parts they are added.
     n_steps : int or "auto", default="auto"
@@ -66,8 +76,6 @@ class BoostedRFF(FourierMap):
         root of their number, 20 at least and 50 at most.
     ridge : float, default=0.01
         Penalty on the squared amplitudes, against the mean loss.
-    target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
-        What y holds, as in ``PBRFF``.
     random_state : int, RandomState or None, default=None
         With an integer the frequencies are the same for any number of threads.
     verbose : bool, default=False
@@ -100,24 +108,24 @@ class BoostedRFF(FourierMap):
 
     def __init__(
         self,
-        n_frequencies=100,
+        n_frequencies: int = 100,
         *,
-        n_rounds=4,
-        n_steps="auto",
-        ridge=0.01,
-        target_type="auto",
-        random_state=None,
-        verbose=False,
-    ):
+        target_type: str | TargetType = "auto",
+        n_rounds: int = 4,
+        n_steps: int | str = "auto",
+        ridge: float = 0.01,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
         self.n_frequencies = n_frequencies
+        self.target_type = target_type
         self.n_rounds = n_rounds
         self.n_steps = n_steps
         self.ridge = ridge
-        self.target_type = target_type
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the frequencies.
 
         Parameters
@@ -132,41 +140,45 @@ class BoostedRFF(FourierMap):
         -------
         self : object
         """
+        self._check_parameters()
+        with all_or_nothing(self) as draft:
+            X, y, weights, *_ = labelled_rows(draft, X, y, sample_weight, reset=True, fewest=2)
+            copies = np.ones(len(y)) if weights is None else weights
+            target = target_of(y, self.target_type)
+            warn_of_many_classes(target, X.shape[0], self.target_type, stacklevel=3)
+            set_classes(draft, target)
+            n_steps = self._steps(copies.sum())
+            scaled, scales = scaled_columns(X, copies, self._dtype(X.shape, n_steps))
+            # The mean squared distance of two samples is twice the variance: one per column.
+            spread = 2 * max(int(np.isfinite(scales).sum()), 1)
+            model = self._boosted(scaled, spread, scaled_outputs(target, y, copies), copies)
+            draft.frequencies_ = model.frequencies / scales
+            draft.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
+            draft.pool_, draft.posterior_ = draft.frequencies_, draft.frequency_weights_
+        return self
+
+    def _check_parameters(self) -> None:
         for name in ("n_frequencies", "n_rounds"):
             check_count(name, getattr(self, name))
         if self.n_steps != "auto":
             check_count("n_steps", self.n_steps, "'auto'")
         check_positive("ridge", self.ridge)
-        check_option("target_type", self.target_type, LABELS)
-        trial = copy.copy(self)
-        X, y = trial._validate(X, y, reset=True, multi_output=True, ensure_min_samples=2)
-        X, y, copies = positive_weights(X, dense_labels(y), sample_weight)
-        copies = np.ones(len(y)) if copies is None else copies
-        target = target_of(y, self.target_type)
-        warn_of_many_classes(target, X.shape[0], self.target_type, stacklevel=3)
-        show_classes(trial, target)
-        n_steps = self._steps(copies.sum())
-        scaled, scales = scaled_columns(X, copies, self._dtype(X.shape, n_steps))
-        # The mean squared distance of two samples is twice the variance: one for each column.
-        spread = 2 * max(np.isfinite(scales).sum(), 1)
-        model = self._boosted(scaled, spread, *_outputs(y, target, copies), copies, n_steps)
-        trial.frequencies_ = model.frequencies / scales
-        trial.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
-        trial.pool_, trial.posterior_ = trial.frequencies_, trial.frequency_weights_
-        return adopt(self, trial)
+        target_type_of(self.target_type)
 
-    def _dtype(self, shape, n_steps):
-        """Return double precision where that costs nothing: steps amplify what is rounded."""
+    def _dtype(self, shape: tuple[int, ...], n_steps: int) -> type[np.floating[Any]]:
+        """Return double precision if that takes no time, because steps amplify rounding."""
         work = shape[0] * shape[1] * self.n_frequencies * self.n_rounds * n_steps
         return np.float64 if work <= SMALL_WORK else np.float32
 
-    def _steps(self, n_samples):
+    def _steps(self, n_samples: float) -> int:
         if self.n_steps != "auto":
-            return self.n_steps
+            return int(self.n_steps)
         return int(np.clip(np.sqrt(n_samples) / 2, FEWEST_STEPS, MOST_STEPS))
 
-    def _boosted(self, X, spread, labels, losses, copies, n_steps):
-        """Return the model after all rounds, for samples at a mean squared distance."""
+    def _boosted(self, X: Any, spread: float, outputs: Outputs, copies: FloatArray) -> CosineModel:
+        """Return the model after all rounds; ``spread`` is the mean squared distance of samples."""
+        labels, losses = outputs.values, LOSSES[outputs.loss]
+        n_steps = self._steps(copies.sum())
         weights = copies / copies.sum()
         seed = drawn_seed(self.random_state)
         report = reporter(self)
@@ -180,37 +192,27 @@ class BoostedRFF(FourierMap):
             pool = FrequencyPool(prior, max(N_CANDIDATES, 2 * size), X.shape[1], seed + number)
             chosen = _drawn(X, residuals * weights[:, np.newaxis], pool, size)
             model = moved_model(
-                model.extended(chosen), X, labels, losses, weights, penalties, n_steps
+                model.extended(chosen), X, labels, losses, weights, penalties, n_steps=n_steps
             )
             loss, _, residuals = model_gradient(model, X, labels, losses, weights)
             report(f"round {number + 1}/{len(sizes)}: mean loss {loss:.4f}")
         return model
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        return tags
 
-
-def _round_sizes(total, n_rounds):
+def _round_sizes(total: int, n_rounds: int) -> list[int]:
     """Cut a number of frequencies into parts as equal as they can be, none of them empty."""
     return [len(part) for part in np.array_split(np.arange(total), min(n_rounds, total))]
 
 
-def _outputs(y, target, copies):
-    """Return labels of shape (n_samples, n_outputs), and the losses that fit them."""
-    codes = target.encode(y).toarray()
-    if isinstance(target, ClassTarget):
-        signs = 2 * codes - 1
-        return (signs[:, 1:] if len(target.classes) == 2 else signs), hinge_losses
-    # The last code of label sets and of numbers is a constant.
-    if isinstance(target, ContinuousTarget):
-        return scaled_columns(codes[:, :-1], copies, np.float64)[0], square_losses
-    return 2 * codes[:, :-1] - 1, hinge_losses
+def scaled_outputs(target: Target, y: Any, copies: FloatArray) -> Outputs:
+    """Return what the model predicts; numbers are scaled to deviation one."""
+    outputs = target.outputs(y)
+    if outputs.loss == "square":
+        outputs = outputs._replace(values=scaled_columns(outputs.values, copies, np.float64)[0])
+    return outputs
 
 
-def _drawn(X, residuals, pool, size):
+def _drawn(X: Any, residuals: FloatArray, pool: FrequencyPool, size: int) -> FloatArray:
     """Draw frequencies from the Gibbs posterior of the alignment with the residuals."""
     scores = residual_losses(X, residuals, pool)
     temperature = inverse_temperature_of_size(scores, min(2 * size, len(pool) / 2))

@@ -2,41 +2,55 @@
 
 import copy
 import operator
+from collections.abc import Callable
 from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from pacfourier.arrays import FloatArray
+from pacfourier.bounds import BoundRecord
 from pacfourier.core.alignment.gradients import (
     alignment_gradients,
     alignment_objective,
     alignment_tilts,
 )
-from pacfourier.core.alignment.sums import AlignmentSums, alignment_sums
-from pacfourier.core.alignment.targets import LABELS, ClassTarget, target_of
+from pacfourier.core.alignment.sums import AlignmentSums, alignment_sums, target_losses
+from pacfourier.core.alignment.targets import Target, TargetType, target_type_of
 from pacfourier.core.phases import PRECISIONS
-from pacfourier.core.sampling.particles import GibbsTarget
-from pacfourier.core.sampling.smc import gibbs_run, pilot_schedule, systematic_indices
-from pacfourier.data.labels import dense_labels, show_classes, warn_of_many_classes
-from pacfourier.data.samples import Block, Sample, adopt, read_sample
-from pacfourier.estimators.base import FourierMap, reporter
-from pacfourier.estimators.certified import alignment_evidence, certificate_of, deployed_weights
-from pacfourier.estimators.learned import SMALL_WORK, Learned, learned_of
-from pacfourier.estimators.parameters import check_count, check_option, check_positive, drawn_seed
-from pacfourier.estimators.priors import prior_source, prior_spectrum
-from pacfourier.pacbayes.certificate import Assumption
-from pacfourier.pacbayes.evidence import particle_log_prior
-from pacfourier.spectra import gaussian_components
+from pacfourier.core.sampling.particles import TemperedPosterior
+from pacfourier.core.sampling.smc import Run, gibbs_run, pilot_schedule, systematic_indices
+from pacfourier.data.samples import Block, labelled_rows
+from pacfourier.estimators.base import (
+    AnySample,
+    SupervisedFourierMap,
+    all_or_nothing,
+    check_count,
+    check_option,
+    check_positive,
+    drawn_seed,
+    prior_source,
+    prior_spectrum,
+    read_sample,
+    reporter,
+    set_classes,
+)
+from pacfourier.estimators.learned import SMALL_WORK, reduced, shown_target
+from pacfourier.pacbayes.assumptions import ladder_assumption, run_assumption
+from pacfourier.pacbayes.certificate import Certificate, certificate_of
+from pacfourier.pacbayes.evidence import alignment_evidence, certified_weights, particle_log_prior
+from pacfourier.spectra import Spectrum
 
 # Streams of random numbers under a seed: what the pilot learns must not depend on the run's.
 PILOT_STREAM, RUN_STREAM, KEEP_STREAM = 0, 1, 2
 # A ladder needs fewer particles than a posterior.
 PILOT_PARTICLES = 20
-# Langevin moves a temperature.
+# Langevin moves per temperature.
 N_MOVES = 5
 
 
-class GibbsRFF(FourierMap):
+class GibbsRFF(SupervisedFourierMap):
     r"""Fourier features drawn from the Gibbs posterior over all frequencies.
 
     ``PBRFF`` weighs candidates that the prior happened to draw. Here the frequencies move: they
@@ -55,29 +69,29 @@ class GibbsRFF(FourierMap):
     ----------
     n_frequencies : int, default=100
         Number D of kept frequencies; the map has 2 D columns.
+    gamma : float or {"multiscale", "scale", "median"}, default="multiscale"
+        Bandwidth: the RBF kernel is exp(-gamma ||x - x'||^2). "multiscale" puts ten bandwidths
+        from 1e-7 to 1e2 into one prior, and particles move between them; "scale" is 1 /
+        (n_features * variance of X); "median" is 1 / (2 m^2) for m the median distance.
+    kernel : {"rbf"} or Spectrum, default="rbf"
+        The kernel, by the name of its Fourier transform: Gaussian, or an object of
+        ``pacfourier.spectra`` that is RBF or a mixture of RBFs.
+    beta : float, default=20.0
+        Inverse temperature: how far the posterior moves from the prior. The certificate holds
+        for any value, but not for the best of several fits.
+    target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
+        What y holds. "auto" reads it off y: integers and strings are classes, numbers with a
+        fractional part are continuous, a matrix of zeros and ones holds label sets.
     n_particles : int, default=100
         Number of frequencies that climb together. D of them are kept, drawn by their weights; at
         least D climb, and then all are kept, with their weights. Few particles may miss the
         best bandwidth.
-    beta : float, default=20.0
-        Inverse temperature: how far the posterior moves from the prior. The certificate holds
-        for any value, but not for the best of several fits.
     n_steps : int, default=100
         Number of temperatures from the prior to the posterior. More steps follow the posterior
         more closely, and lower the divergence that the certificate pays.
     class_weight : {"balanced", None}, default="balanced"
         Whether all classes weigh the same in the loss that is sampled, and agreements have mean
         zero. ``losses_`` and the certificate are the paper's either way.
-    kernel : {"rbf"} or Spectrum, default="rbf"
-        The kernel, by the name of its Fourier transform: Gaussian, or an object of
-        ``pacfourier.spectra`` that is RBF or a mixture of RBFs.
-    gamma : float or {"multiscale", "scale", "median"}, default="multiscale"
-        Bandwidth: the RBF kernel is exp(-gamma ||x - x'||^2). "multiscale" puts ten bandwidths
-        from 1e-7 to 1e2 into one prior, and particles move between them; "scale" is 1 /
-        (n_features * variance of X); "median" is 1 / (2 m^2) for m the median distance.
-    target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
-        What y holds. "auto" reads it off y: integers and strings are classes, numbers with a
-        fractional part are continuous, a matrix of zeros and ones holds label sets.
     precision : {"auto", "single", "double"}, default="auto"
         Precision of the phases while particles move. "auto" is single, or double where that costs
         nothing. The certificate is computed in double precision.
@@ -138,32 +152,32 @@ class GibbsRFF(FourierMap):
 
     def __init__(
         self,
-        n_frequencies=100,
+        n_frequencies: int = 100,
         *,
-        n_particles=100,
-        beta=20.0,
-        n_steps=100,
-        class_weight="balanced",
-        kernel="rbf",
-        gamma="multiscale",
-        target_type="auto",
-        precision="auto",
-        random_state=None,
-        verbose=False,
-    ):
+        gamma: float | str = "multiscale",
+        kernel: str | Spectrum = "rbf",
+        beta: float = 20.0,
+        target_type: str | TargetType = "auto",
+        n_particles: int = 100,
+        n_steps: int = 100,
+        class_weight: str | None = "balanced",
+        precision: str = "auto",
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
         self.n_frequencies = n_frequencies
-        self.n_particles = n_particles
+        self.gamma = gamma
+        self.kernel = kernel
         self.beta = beta
+        self.target_type = target_type
+        self.n_particles = n_particles
         self.n_steps = n_steps
         self.class_weight = class_weight
-        self.kernel = kernel
-        self.gamma = gamma
-        self.target_type = target_type
         self.precision = precision
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> Self:
         """Sample the posterior.
 
         Parameters
@@ -178,34 +192,33 @@ class GibbsRFF(FourierMap):
         self : object
         """
         self._check_parameters()
-        trial = copy.copy(self)
-        sample = read_sample(trial, (X, y), reset=True, persist=True)
-        return adopt(self, trial._learn(sample))
+        with all_or_nothing(self) as draft:
+            sample = read_sample(draft, labelled_rows, (X, y), reset=True, persist=True)
+            draft.target_, n_samples = shown_target(sample, self.target_type, stacklevel=3)
+            draft._climb(sample, n_samples)
+            learned = reduced(sample, draft.target_, draft.pool_, "double")
+            _, draft.sums_, draft.summary_ = learned
+            draft.losses_ = target_losses(learned.sums, draft.target_)
+        return self
 
-    def _learn(self, sample):
-        shown = sample.witnesses(self.target_type)
-        self.target_ = target_of(shown.labels, self.target_type)
-        warn_of_many_classes(self.target_, shown.n_samples, self.target_type)
-        show_classes(self, self.target_)
+    def _climb(self, sample: AnySample, n_samples: int) -> None:
+        """Sample the posterior, and keep some of its particles."""
+        set_classes(self, self.target_)
         seed = drawn_seed(self.random_state)
         self.prior_source_ = prior_source(self)
-        target = self._gibbs_target(sample, shown.n_samples, seed)
-        run = self._sample(target, sample.n_features, seed)
-        self.inverse_temperature_ = target.inverse_temperature
+        posterior = self._tempered_posterior(sample, n_samples, seed)
+        run = self._run(posterior, sample.n_features, seed)
+        self.inverse_temperature_ = posterior.inverse_temperature
         self.log_evidence_ = run.log_evidence
         self.log_prior_ = particle_log_prior(
             run.log_weights, run.particles.potentials, run.log_evidence
         )
-        self.pool_ = target.frequencies(run.particles)
+        self.pool_ = posterior.frequencies(run.particles)
         self.posterior_ = np.exp(run.log_weights)
         self.keep_offset_ = np.random.default_rng([seed, KEEP_STREAM]).random()
         self._keep(self.keep_offset_)
-        learned = partial(learned_of, target=self.target_, pool=self.pool_, precision="double")
-        _, self.sums_, self.summary_ = sample.reduce(learned, Learned.merge)
-        self.losses_ = self.sums_.losses(self.target_.agreement(self.sums_.totals))
-        return self
 
-    def redraw(self, *, n_frequencies):
+    def redraw(self, *, n_frequencies: int) -> Self:
         """Return a new estimator that keeps another number of the same particles.
 
         Parameters
@@ -228,69 +241,59 @@ class GibbsRFF(FourierMap):
         redrawn._keep(self.keep_offset_)
         return redrawn
 
-    def _block(self, X, y, sample_weight=None, *, reset, fewest):
-        """Validate rows; ``fit`` takes no weights."""
-        del sample_weight
-        X, y = self._validate(
-            X, y, reset=reset, multi_output=True, ensure_min_samples=max(fewest, 1)
-        )
-        return Block(X, dense_labels(y))
-
-    def certificate(self, epsilon=0.05, *, bound="auto", of="deployed"):
+    def certificate(
+        self, epsilon: float = 0.05, *, bound: str | BoundRecord = "auto", of: str = "deployed"
+    ) -> Certificate:
         """Return an upper bound on the alignment loss of the map's kernel.
 
         No data are needed. It holds for the particles themselves, with probability over sample
         and run, whether or not the run has reached the posterior. Fit once: the best of several
-        fits, by seed or beta, is no certificate.
+        fits, by seed or beta, is not a certificate.
 
         Parameters
         ----------
         epsilon : float, default=0.05
             Probability, over the sample and the run, that the bound fails.
-        bound : str, default="auto"
-            Name of a bound of ``pacfourier.bounds`` that rests on an exponential moment. "auto"
-            takes the better of ``kl`` and ``unexpected_bernstein`` (``catoni_grid`` for label
-            sets), each at epsilon / 2; for labels declared binary also ``first_order``, each at
-            epsilon / 3.
+        bound : str or BoundRecord, default="auto"
+            Name of a bound of ``pacfourier.bounds`` that rests on an exponential moment, or such
+            a bound of your own. "auto" takes the better of ``kl`` and ``unexpected_bernstein``
+            (``catoni_grid`` for label sets), each at epsilon / 2; for labels declared binary also
+            ``first_order``, each at epsilon / 3.
         of : {"deployed", "posterior"}, default="deployed"
             Whether to certify the kernel of the kept frequencies, or of all particles.
 
         Returns
         -------
         certificate : Certificate
-            Its ``value`` is refused, with the repair, where an assumption is violated.
+            If an assumption is violated, its ``value`` raises an error that says how to fix it.
         """
         check_is_fitted(self)
-        check_option("of", of, ("deployed", "posterior"))
-        weights = deployed_weights(self) if of == "deployed" else self.posterior_
         return certificate_of(
-            self,
-            weights,
+            certified_weights(of, self.posterior_, self.kept_, self.frequency_weights_),
             alignment_evidence(self.sums_, self.target_, log_prior=self.log_prior_),
             sums=self.sums_,
             target=self.target_,
             summary=self.summary_,
+            prior_source=self.prior_source_,
             epsilon=epsilon,
             bound=bound,
             of=of,
-            more_assumptions=(
-                Assumption("ladder", "holds", "frozen after a pilot with other random numbers."),
-                Assumption("run", "declared", "one fit was made, not the best of several."),
-            ),
+            more_assumptions=(ladder_assumption(), run_assumption()),
         )
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_count("n_frequencies", self.n_frequencies)
         check_count("n_particles", self.n_particles)
         check_positive("beta", self.beta)
         check_count("n_steps", self.n_steps)
-        check_option("target_type", self.target_type, LABELS)
+        check_option("class_weight", self.class_weight, ("balanced", None))
+        target_type_of(self.target_type)
         check_option("precision", self.precision, ("auto", *PRECISIONS))
 
-    def _n_climbing(self):
+    def _n_climbing(self) -> int:
         return max(self.n_particles, self.n_frequencies)
 
-    def _keep(self, offset):
+    def _keep(self, offset: float) -> None:
         """Keep all particles with their weights, or a draw of equal weights."""
         n_particles = len(self.posterior_)
         if self.n_frequencies == n_particles:
@@ -300,26 +303,23 @@ class GibbsRFF(FourierMap):
             self.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
         self.frequencies_ = self.pool_[self.kept_]
 
-    def _gibbs_target(self, sample, n_samples, seed):
-        spectrum = prior_spectrum(sample, self.kernel, self.gamma, np.random.default_rng(seed))
+    def _tempered_posterior(
+        self, sample: AnySample, n_samples: int, seed: int
+    ) -> TemperedPosterior:
+        spectrum = prior_spectrum(sample, self, np.random.default_rng(seed))
         precision = self.precision
         if precision == "auto":
             work = n_samples * sample.n_features * self._n_climbing()
             precision = "double" if self.n_steps * work <= SMALL_WORK else "single"
-        options = {
-            "balance": bool(self.class_weight) and isinstance(self.target_, ClassTarget),
-            "precision": precision,
-        }
-        if isinstance(sample, Sample):
-            loss = alignment_objective(sample.block.X, sample.block.y, self.target_, **options)
-        else:
-            loss = partial(blocked_objective, sample, self.target_, **options)
-        scales, weights = gaussian_components(spectrum)
-        return GibbsTarget(loss, self.beta * np.sqrt(n_samples), scales, weights)
+        loss = sample_objective(
+            sample, self.target_, balance=self.class_weight is not None, precision=precision
+        )
+        scales, weights = spectrum.gaussian_components()
+        return TemperedPosterior(loss, self.beta * np.sqrt(n_samples), scales, weights)
 
-    def _sample(self, target, n_features, seed):
+    def _run(self, posterior: TemperedPosterior, n_features: int, seed: int) -> Run:
         self.schedule_ = pilot_schedule(
-            target,
+            posterior,
             PILOT_PARTICLES,
             n_features,
             self.n_steps,
@@ -327,33 +327,38 @@ class GibbsRFF(FourierMap):
             np.random.default_rng([seed, PILOT_STREAM]),
         )
         return gibbs_run(
-            target,
+            posterior,
             self.schedule_,
             self._n_climbing(),
             n_features,
             N_MOVES,
             np.random.default_rng([seed, RUN_STREAM]),
-            reporter(self),
+            report=reporter(self),
         )
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        return tags
+
+def sample_objective(
+    sample: AnySample, target: Target, **options: Any
+) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
+    """Return the alignment loss of a sample and its gradient, as a function of frequencies."""
+    if sample.whole is not None:
+        return alignment_objective(sample.whole.X, sample.whole.y, target, **options)
+    return partial(blocked_objective, sample, target, **options)
 
 
-def blocked_objective(sample, target, frequencies, *, balance, precision):
+def blocked_objective(
+    sample: AnySample, target: Target, frequencies: FloatArray, *, balance: bool, precision: str
+) -> tuple[FloatArray, FloatArray]:
     """Return losses and gradients as ``alignment_objective`` does, by two passes over blocks."""
-    options = {"target": target, "frequencies": frequencies, "precision": precision}
+    options: dict[str, Any] = {"target": target, "frequencies": frequencies, "precision": precision}
     sums = sample.reduce(partial(_sums, **options), AlignmentSums.merge)
     losses, tilts = alignment_tilts(sums, target, balance=balance)
     return losses, sample.reduce(partial(_gradients, tilts=tilts, **options), operator.add)
 
 
-def _sums(block, **options):
+def _sums(block: Block, **options: Any) -> AlignmentSums:
     return alignment_sums(block.X, block.y, **options)
 
 
-def _gradients(block, **options):
+def _gradients(block: Block, **options: Any) -> FloatArray:
     return alignment_gradients(block.X, block.y, **options)

@@ -1,26 +1,30 @@
-"""What data teach of landmarks: sums over their frequencies, and how they stand in the data."""
+"""Reduce a sample to what landmarks learn from: sums, and which landmarks are samples."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacfourier.core.alignment.summary import SampleSummary, row_fingerprints, sample_summary
 from pacfourier.core.alignment.sums import AlignmentSums, alignment_sums
+from pacfourier.core.alignment.targets import Target
+from pacfourier.core.prior.frequencies import FrequencyPool
+from pacfourier.data.samples import Block
 from pacfourier.estimators.learned import working_precision
 
-# A landmark is no row of the data, one of them under another label, or one of them.
+# A landmark is not a row of the data, is a row with another label, or is a row with its label.
 ABSENT, POINT, SAMPLE = range(3)
 
 
 class LearnedOfLandmarks(NamedTuple):
-    """What is learned of data: their sums, their past, and how landmarks stand among them."""
+    """Sums, a summary of the samples, and whether each landmark is one of them."""
 
     sums: AlignmentSums
     summary: SampleSummary
-    standing: np.ndarray
+    standing: NDArray[np.intp]
 
-    def merge(self, other):
-        """Return what is learned of both."""
+    def merge(self, other: Self) -> "LearnedOfLandmarks":
+        """Return the result for both data sets."""
         return LearnedOfLandmarks(
             self.sums.merge(other.sums),
             self.summary.merge(other.summary),
@@ -28,8 +32,14 @@ class LearnedOfLandmarks(NamedTuple):
         )
 
 
-def learned_of_landmarks(block, target, pool, fingerprints, labels):
-    """Return what a block of samples teaches of landmarks, known by fingerprint and label."""
+def learned_of_landmarks(
+    block: Block,
+    target: Target,
+    pool: FrequencyPool,
+    fingerprints: NDArray[np.uint64],
+    labels: NDArray[Any],
+) -> LearnedOfLandmarks:
+    """Return the result for a block; landmarks are known by fingerprint and label."""
     target.observe(block.y)
     precision = working_precision(block.X.shape[0], pool)
     return LearnedOfLandmarks(
@@ -39,16 +49,19 @@ def learned_of_landmarks(block, target, pool, fingerprints, labels):
     )
 
 
-def landmark_standing(fingerprints, labels, block):
-    """Return how landmarks stand in a block: ABSENT, a POINT of it or, with its label, a SAMPLE."""
+def landmark_standing(
+    fingerprints: NDArray[np.uint64], labels: NDArray[Any], block: Block
+) -> NDArray[np.intp]:
+    """Return whether each landmark is ABSENT, a POINT of the block or, with its label, a SAMPLE."""
     rows = row_fingerprints(block.X)
-    present = np.flatnonzero(np.isin(rows, fingerprints))
+    # NumPy 2.0 overflows when it measures the range of fingerprints to choose an algorithm.
+    present = np.flatnonzero(np.isin(rows, fingerprints, kind="sort"))
     samples = set(zip(rows[present].tolist(), block.y[present].tolist(), strict=True))
     points = {point for point, _ in samples}
     pairs = zip(fingerprints.tolist(), labels.tolist(), strict=True)
     return np.array([int(pair[0] in points) + int(pair in samples) for pair in pairs])
 
 
-def source_of_part(source):
-    """Return what landmarks of a part of the data are: its rows were not drawn from all."""
+def source_of_part(source: str) -> str:
+    """Return how landmarks were chosen when more data came: random rows of a part of the data."""
     return "random in a part" if source == "random" else source

@@ -1,10 +1,12 @@
 """Fourier features from the divergence ball of Sinha and Duchi."""
 
-import numpy as np
+from typing import Any
 
+from pacfourier.core.alignment.targets import TargetType
+from pacfourier.core.prior.frequencies import Sampling
 from pacfourier.estimators.learned import LearnedFourierMap
-from pacfourier.estimators.parameters import check_positive
-from pacfourier.pacbayes.posteriors import divergence_ball_posterior
+from pacfourier.pacbayes.balls import DivergenceBall
+from pacfourier.spectra import Spectrum
 
 
 class OKRFF(LearnedFourierMap):
@@ -21,13 +23,13 @@ class OKRFF(LearnedFourierMap):
     ----------
     n_frequencies : int, default=100
         Number D of kept frequencies; the map has 2 D columns.
-    n_candidates : int, default=20000
-        Number N of frequencies drawn from the prior. They are never stored.
     rho : float or "ess", default="ess"
         Radius of the ball. "ess" takes that of 2 D equal weights, whatever the data. The
         authors' code counts in squared distance, which is rho / N.
     mu : float, default=2.0
         Order of the divergence, above one; two is the chi-square divergence.
+    n_candidates : int, default=20000
+        Number N of frequencies drawn from the prior. They are never stored.
     draw, class_weight, kernel, gamma, sampling, target_type, precision, random_state
         As in ``PBRFF``.
 
@@ -51,53 +53,33 @@ class OKRFF(LearnedFourierMap):
     392
     """
 
-    _posterior_parameters = ("n_frequencies", "draw", "class_weight", "rho", "mu")
+    _rule = DivergenceBall
 
     def __init__(
         self,
-        n_frequencies=100,
+        n_frequencies: int = 100,
         *,
-        n_candidates=20000,
-        rho="ess",
-        mu=2.0,
-        draw="weighted",
-        class_weight="balanced",
-        kernel="rbf",
-        gamma="multiscale",
-        sampling="iid",
-        target_type="auto",
-        precision="auto",
-        random_state=None,
-    ):
+        gamma: float | str = "multiscale",
+        kernel: str | Spectrum = "rbf",
+        rho: float | str = "ess",
+        mu: float = 2.0,
+        target_type: str | TargetType = "auto",
+        n_candidates: int = 20000,
+        draw: str = "weighted",
+        class_weight: str | None = "balanced",
+        sampling: Sampling = "iid",
+        precision: str = "auto",
+        random_state: Any = None,
+    ) -> None:
         self.n_frequencies = n_frequencies
-        self.n_candidates = n_candidates
+        self.gamma = gamma
+        self.kernel = kernel
         self.rho = rho
         self.mu = mu
+        self.target_type = target_type
+        self.n_candidates = n_candidates
         self.draw = draw
         self.class_weight = class_weight
-        self.kernel = kernel
-        self.gamma = gamma
         self.sampling = sampling
-        self.target_type = target_type
         self.precision = precision
         self.random_state = random_state
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        if self.rho != "ess":
-            check_positive("rho", self.rho, or_else="'ess'")
-        if not 1 < self.mu < np.inf:
-            raise ValueError(f"mu must be greater than 1 and finite, got {self.mu!r}.")
-
-    def _posterior(self):
-        self.fitted_mu_ = self.mu
-        rho = self.rho
-        if rho == "ess":
-            # The divergence of equal weights on that many of the candidates, in the range of
-            # floats: mu may be large, and a single candidate has no divergence.
-            log_rho = (self.mu - 1) * np.log(len(self.pool_) / self._width())
-            rho = np.expm1(np.clip(log_rho, 1e-300, 700.0))
-        return divergence_ball_posterior(self.selection_losses_, rho, self.mu)
-
-    def _bound_constants(self):
-        return {"mu": self.fitted_mu_}

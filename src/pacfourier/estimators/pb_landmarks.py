@@ -1,24 +1,38 @@
-"""One learned similarity a landmark."""
+"""One learned similarity per landmark."""
 
 import copy
 from functools import partial
 from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.arrays import matching
+from pacfourier.arrays import FloatArray, matching
+from pacfourier.bounds import BoundRecord
 from pacfourier.core.alignment.landmarks import (
+    LandmarkWaves,
     landmark_phases,
     landmark_similarities,
     landmark_waves,
 )
 from pacfourier.core.alignment.summary import row_fingerprints
 from pacfourier.core.features import fourier_features
-from pacfourier.core.prior.frequencies import FrequencyPool
-from pacfourier.data.labels import check_same_classes
-from pacfourier.data.samples import adopt, is_lazy, lazily_mapped, read_sample
-from pacfourier.estimators.certified import landmark_certificate
+from pacfourier.core.prior.frequencies import FrequencyPool, Sampling
+from pacfourier.data.samples import classed_rows, validated
+from pacfourier.estimators.base import (
+    AnySample,
+    all_or_nothing,
+    check_count,
+    check_option,
+    check_positive,
+    check_same_classes,
+    is_lazy,
+    lazily_mapped,
+    prior_source,
+    prior_spectrum,
+    read_sample,
+)
 from pacfourier.estimators.learned_landmarks import (
     ABSENT,
     SAMPLE,
@@ -26,11 +40,10 @@ from pacfourier.estimators.learned_landmarks import (
     learned_of_landmarks,
     source_of_part,
 )
-from pacfourier.estimators.parameters import check_count, check_option, check_positive
-from pacfourier.estimators.priors import prior_source, prior_spectrum
 from pacfourier.estimators.rbf_landmarks import LandmarkMap
-from pacfourier.pacbayes.certificate import Assumption
+from pacfourier.pacbayes.certificate import Certificate, LandmarkFacts, landmark_certificate
 from pacfourier.pacbayes.posteriors import gibbs_posterior
+from pacfourier.spectra import Spectrum
 
 FREQUENCIES = ("per_landmark", "shared")
 
@@ -47,21 +60,20 @@ class PBLandmarks(LandmarkMap):
     Parameters
     ----------
     landmarks : {"medoids", "kmeans", "random", "stratified"}, tuple or callable, default="medoids"
-        Which points, as in ``RBFLandmarks``. Centroids cannot be certified; samples can, and
-        given points that come from elsewhere.
+        Which points, as in ``RBFLandmarks``. Samples can be certified, and so can given points
+        that come from elsewhere; centroids cannot.
     n_landmarks : int or float, default=0.1
         A count, or a fraction of the samples.
+    gamma : float or {"median", "scale", "multiscale"}, default="median"
+        Bandwidth, as in ``RFF``.
+    kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
+        The kernel, by the name of its Fourier transform.
     n_frequencies : int, default=64
-        Number of frequencies a landmark.
+        Number of frequencies per landmark.
     beta : float, default=1.0
         Inverse temperature of the posteriors.
     frequencies : {"per_landmark", "shared"}, default="per_landmark"
-        Whether each landmark draws its own frequencies, or all weigh the same ones: one pass
-        over the data for all.
-    kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
-        The kernel, by the name of its Fourier transform.
-    gamma : float or {"median", "scale", "multiscale"}, default="median"
-        Bandwidth, as in ``RFF``.
+        Whether each landmark draws its own frequencies, or all landmarks weigh the same ones.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the frequencies are drawn together; "structured" is not faster here.
     random_state : int, RandomState or None, default=None
@@ -93,28 +105,28 @@ class PBLandmarks(LandmarkMap):
 
     def __init__(
         self,
-        landmarks="medoids",
+        landmarks: Any = "medoids",
         *,
-        n_landmarks=0.1,
-        n_frequencies=64,
-        beta=1.0,
-        frequencies="per_landmark",
-        kernel="rbf",
-        gamma="median",
-        sampling="iid",
-        random_state=None,
-    ):
+        n_landmarks: float = 0.1,
+        gamma: float | str = "median",
+        kernel: str | Spectrum = "rbf",
+        n_frequencies: int = 64,
+        beta: float = 1.0,
+        frequencies: str = "per_landmark",
+        sampling: Sampling = "iid",
+        random_state: Any = None,
+    ) -> None:
         self.landmarks = landmarks
         self.n_landmarks = n_landmarks
+        self.gamma = gamma
+        self.kernel = kernel
         self.n_frequencies = n_frequencies
         self.beta = beta
         self.frequencies = frequencies
-        self.kernel = kernel
-        self.gamma = gamma
         self.sampling = sampling
         self.random_state = random_state
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> Self:
         """Choose the landmarks and learn their similarities.
 
         Landmarks of Dask collections must be given as (points, labels).
@@ -129,9 +141,9 @@ class PBLandmarks(LandmarkMap):
         -------
         self : object
         """
-        return self._learn((X, y), None, reset=True)
+        return self._learn((X, y), None, is_first=True)
 
-    def partial_fit(self, X, y, classes=None):
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Add data, for the landmarks chosen at the first call.
 
         Parameters
@@ -139,16 +151,16 @@ class PBLandmarks(LandmarkMap):
         X : array-like, sparse matrix, tensor or Dask collection of shape (n_samples, n_features)
         y : array-like or Dask collection of shape (n_samples,)
         classes : array-like of shape (n_classes,), default=None
-            Every class that may come; read at the first call. None means those of the first
-            batch.
+            Every class that may come; needed in the first call only. None means the classes of
+            the first batch.
 
         Returns
         -------
         self : object
         """
-        return self._learn((X, y), classes, reset=not hasattr(self, "sums_"))
+        return self._learn((X, y), classes, is_first=not hasattr(self, "sums_"))
 
-    def merge(self, other):
+    def merge(self, other: Self) -> Self:
         """Return a new estimator: the same as if fitted on the data of both.
 
         Parameters
@@ -176,9 +188,9 @@ class PBLandmarks(LandmarkMap):
         chooser = self if self.landmark_source_ != "given" else other
         merged.landmark_source_ = source_of_part(chooser.landmark_source_)
         merged.landmark_indices_ = None
-        return merged._accept(self._learned().merge(other._learned()))
+        return merged._keep(self._learned().merge(other._learned()))
 
-    def redraw(self, *, beta):
+    def redraw(self, *, beta: float) -> Self:
         """Return a new estimator with another temperature, without a pass over the data.
 
         Parameters
@@ -192,9 +204,9 @@ class PBLandmarks(LandmarkMap):
         check_is_fitted(self)
         redrawn = copy.copy(self).set_params(beta=beta)
         redrawn._check_parameters()
-        return redrawn._weigh()
+        return redrawn._keep(self._learned())
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Map samples to their learned similarities to the landmarks.
 
         Parameters
@@ -208,16 +220,16 @@ class PBLandmarks(LandmarkMap):
         """
         check_is_fitted(self)
         if is_lazy(X):
-            return lazily_mapped(self, X, ("pool_", "posterior_", "phases_"))
-        X = self._validate(X, reset=False)
-        if not self._is_shared():
+            return lazily_mapped(self, X, ("pool_", "posterior_", "phases_", "_is_shared"))
+        X = validated(X, self, reset=False)
+        if not self._is_shared:
             posteriors = self.posterior_[np.newaxis]
             return landmark_similarities(X, self.pool_, self.phases_, posteriors)[0]
         waves = fourier_features(X, self.pool_[:], np.ones(len(self.pool_)))
         weights = self.posterior_ * np.exp(1j * self.phases_)
         return waves @ matching(X, np.hstack([weights.real, weights.imag]).T)
 
-    def similarity(self, X, landmark):
+    def similarity(self, X: Any, landmark: int) -> Any:
         """Return the learned similarity of samples to one landmark.
 
         Parameters
@@ -231,64 +243,70 @@ class PBLandmarks(LandmarkMap):
         similarities : array of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
+        X = validated(X, self, reset=False)
         weights = self.posterior_[landmark]
         features = fourier_features(X, self.frequencies_of(landmark), weights)
         turned = np.sqrt(weights) * np.exp(1j * self.phases_[landmark])
         return features @ matching(X, np.concatenate([turned.real, turned.imag]))
 
-    def certificate(self, epsilon=0.05, *, of="average", bound="auto"):
+    def certificate(
+        self, epsilon: float = 0.05, *, bound: str | BoundRecord = "auto", of: str | int = "average"
+    ) -> Certificate | list[Certificate]:
         """Return upper bounds on the losses of the landmarks' similarities.
 
         Landmarks drawn without looking at the data cost nothing on average, and the logarithm
         of their number each; landmarks chosen among the n samples by any other rule cost
-        ln(n / n_landmarks) on average and ln n each. The prior must not come from the sample:
-        a gamma that is a number, or "multiscale"; the value of the default "median" is refused.
+        ln(n / n_landmarks) on average and ln n each. The prior must not come from the sample, so
+        ``gamma`` must be a number or "multiscale": with the default "median" the certificate
+        has no value.
 
         Parameters
         ----------
         epsilon : float, default=0.05
             Probability, over the sample, that a bound fails.
+        bound : str or BoundRecord, default="auto"
+            "unexpected_bernstein" ("auto"), "kl", "catoni_grid", "hoeffding_grid" or
+            "hoeffding_peeling", or a bound of your own that takes ``pairs``.
         of : {"average", "each"} or int, default="average"
             The mean over the landmarks; each of them, all bounds holding together; or one
             landmark that was named before the data were seen.
-        bound : str, default="auto"
-            "unexpected_bernstein" ("auto"), "kl", "catoni_grid", "hoeffding_grid" or
-            "hoeffding_peeling".
 
         Returns
         -------
         certificate : Certificate, or list of Certificate for "each"
-            Its ``value`` is refused, with the repair, where an assumption is violated.
+            If an assumption is violated, its ``value`` raises an error that says how to fix it.
         """
         check_is_fitted(self)
         n_landmarks = self.landmarks_.shape[0]
-        is_blind = self.landmark_source_ == "random" or (self.standing_ == ABSENT).all()
-        # How many landmarks the choice could have fallen on.
-        universe = n_landmarks if is_blind else self.sums_.n_samples
-        options = {"waves": self._waves(), "epsilon": epsilon, "bound": bound}
+        n_distinct = len(np.unique(row_fingerprints(self.landmarks_)))
+        facts = LandmarkFacts(
+            waves=self._waves(),
+            posteriors=self.posterior_,
+            source=self.landmark_source_,
+            are_samples=self.is_sample_.all() and n_distinct == n_landmarks,
+            are_foreign=(self._standing == ABSENT).all(),
+            n_samples=self.sums_.n_samples,
+        )
+        certify = partial(
+            landmark_certificate,
+            facts,
+            target=self.target_,
+            summary=self.summary_,
+            prior_source=self.prior_source_,
+            epsilon=epsilon,
+            bound=bound,
+        )
         if of == "average":
-            return landmark_certificate(self, np.arange(n_landmarks), universe, of=of, **options)
+            return certify(range(n_landmarks), of=of)
         if of == "each":
-            return [
-                landmark_certificate(self, [row], universe, of=f"landmark {row}", **options)
-                for row in range(n_landmarks)
-            ]
+            return [certify([row], of=f"landmark {row}") for row in range(n_landmarks)]
         if isinstance(of, bool) or not isinstance(of, Integral) or not 0 <= of < n_landmarks:
             raise ValueError(
                 f"of must be 'average', 'each' or an index below {n_landmarks}, got {of!r}."
             )
-        if not is_blind:
-            return landmark_certificate(self, [of], universe, of=f"landmark {of}", **options)
-        named = Assumption("choice", "declared", "it was named before the data were seen.")
-        options["more_assumptions"] = (named,)
-        return landmark_certificate(self, [of], 1, of=f"landmark {of}", **options)
+        return certify([of], of=f"landmark {of}", is_named=True)
 
-    def _is_shared(self):
-        n_landmarks, n_frequencies = self.phases_.shape
-        return len(self.pool_) == n_frequencies and n_landmarks > 1
-
-    def frequencies_of(self, landmark):
+    def frequencies_of(self, landmark: int) -> FloatArray:
         """Return the frequencies of one landmark.
 
         Parameters
@@ -299,73 +317,78 @@ class PBLandmarks(LandmarkMap):
         -------
         frequencies : array of shape (n_frequencies, n_features)
         """
-        if self._is_shared():
+        if self._is_shared:
             return self.pool_[:]
         n_landmarks, n_frequencies = self.phases_.shape
         start = range(n_landmarks)[landmark] * n_frequencies
         return self.pool_[start : start + n_frequencies]
 
-    def _learn(self, data, classes, *, reset):
+    def _learn(self, data: Any, classes: Any, *, is_first: bool) -> Self:
+        """Read, reduce, choose; if anything fails, the estimator stays as it was."""
         self._check_parameters()
-        trial = copy.copy(self)
-        sample = read_sample(trial, data, reset=reset)
-        if reset:
-            trial._begin(sample, classes)
-        else:
-            check_same_classes(self.target_, classes)
-            trial.landmark_source_ = source_of_part(self.landmark_source_)
-        learned = sample.reduce(
-            partial(
-                learned_of_landmarks,
-                target=trial.target_,
-                pool=trial.pool_,
-                fingerprints=row_fingerprints(trial.landmarks_),
-                labels=trial.landmark_labels_,
-            ),
-            LearnedOfLandmarks.merge,
-        )
-        if not reset:
-            learned = self._learned().merge(learned)
-        elif learned.sums.n_samples < 2:
-            raise ValueError("X must have 2 samples at least, got 1.")
-        return adopt(self, trial._accept(learned))
+        with all_or_nothing(self) as draft:
+            sample = read_sample(draft, classed_rows, data, reset=is_first)
+            if is_first:
+                draft._begin(sample, classes)
+            else:
+                check_same_classes(self.target_, classes)
+                draft.landmark_source_ = source_of_part(self.landmark_source_)
+            learned = draft._reduced(sample)
+            if not is_first:
+                learned = self._learned().merge(learned)
+            elif learned.sums.n_samples < 2:
+                raise ValueError("X must have at least 2 samples, got 1.")
+            draft._keep(learned)
+        return self
 
-    def _begin(self, sample, classes):
+    def _begin(self, sample: AnySample, classes: Any) -> None:
         """Choose landmarks and frequencies."""
-        seed = self._choose(sample, classes)
+        seed = self._choose_landmarks(sample, classes)
         self.prior_source_ = prior_source(self)
-        spectrum = prior_spectrum(sample, self.kernel, self.gamma, np.random.default_rng(seed))
-        n_owners = 1 if self.frequencies == "shared" else self.landmarks_.shape[0]
+        self._is_shared = self.frequencies == "shared"
+        n_owners = 1 if self._is_shared else self.landmarks_.shape[0]
         self.pool_ = FrequencyPool(
-            spectrum, n_owners * self.n_frequencies, sample.n_features, seed, self.sampling
+            prior_spectrum(sample, self, np.random.default_rng(seed)),
+            n_owners * self.n_frequencies,
+            sample.n_features,
+            seed,
+            self.sampling,
         )
         self.phases_ = landmark_phases(
-            self.landmarks_, self.pool_, self.n_frequencies, shared=self.frequencies == "shared"
+            self.landmarks_, self.pool_, self.n_frequencies, shared=self._is_shared
         )
 
-    def _learned(self):
-        return LearnedOfLandmarks(self.sums_, self.summary_, self.standing_)
+    def _reduced(self, sample: AnySample) -> LearnedOfLandmarks:
+        of_block = partial(
+            learned_of_landmarks,
+            target=self.target_,
+            pool=self.pool_,
+            fingerprints=row_fingerprints(self.landmarks_),
+            labels=self.landmark_labels_,
+        )
+        learned: LearnedOfLandmarks = sample.reduce(of_block, LearnedOfLandmarks.merge)
+        return learned
 
-    def _accept(self, learned):
-        self.sums_, self.summary_, self.standing_ = learned
-        self.is_sample_ = self.standing_ == SAMPLE
-        return self._weigh()
+    def _learned(self) -> LearnedOfLandmarks:
+        return LearnedOfLandmarks(self.sums_, self.summary_, self._standing)
 
-    def _check_parameters(self):
-        check_count("n_frequencies", self.n_frequencies)
-        check_positive("beta", self.beta)
-        check_option("frequencies", self.frequencies, FREQUENCIES)
-
-    def _waves(self):
-        codes = self.target_.encode(self.landmark_labels_).toarray()
-        agreement = self.target_.agreement(self.sums_.totals)
-        return landmark_waves(self.sums_, codes, agreement, self.phases_, self.is_sample_)
-
-    def _weigh(self):
-        """Compute losses and posteriors from the sums."""
+    def _keep(self, learned: LearnedOfLandmarks) -> Self:
+        """Compute losses and posteriors from what was learned, and store them all."""
+        self.sums_, self.summary_, self._standing = learned
+        self.is_sample_ = self._standing == SAMPLE
         self.losses_ = self._waves().losses
         inverse_temperature = self.beta * np.sqrt(self.sums_.n_samples)
         self.posterior_ = np.array(
             [gibbs_posterior(losses, inverse_temperature) for losses in self.losses_]
         )
         return self
+
+    def _check_parameters(self) -> None:
+        check_count("n_frequencies", self.n_frequencies)
+        check_positive("beta", self.beta)
+        check_option("frequencies", self.frequencies, FREQUENCIES)
+
+    def _waves(self) -> LandmarkWaves:
+        codes = self.target_.encode(self.landmark_labels_).toarray()
+        agreement = self.target_.agreement(self.sums_.totals)
+        return landmark_waves(self.sums_, codes, agreement, self.phases_, self.is_sample_)

@@ -1,12 +1,12 @@
 """Fourier features from the PAC-Bayesian pseudo-posterior."""
 
-import numpy as np
+from typing import Any
 
-from pacfourier.estimators.certified import alignment_evidence
+from pacfourier.core.alignment.targets import TargetType
+from pacfourier.core.prior.frequencies import Sampling
 from pacfourier.estimators.learned import LearnedFourierMap
-from pacfourier.estimators.parameters import check_positive
-from pacfourier.pacbayes.evidence import certified_inverse_temperature
-from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
+from pacfourier.pacbayes.posteriors import Gibbs
+from pacfourier.spectra import Spectrum
 
 
 class PBRFF(LearnedFourierMap):
@@ -25,32 +25,32 @@ class PBRFF(LearnedFourierMap):
     ----------
     n_frequencies : int, default=100
         Number D of kept frequencies; the map has 2 D columns.
-    n_candidates : int, default=20000
-        Number N of frequencies drawn from the prior. They are never stored.
+    gamma : float or {"multiscale", "scale", "median"}, default="multiscale"
+        Bandwidth: the RBF kernel is exp(-gamma ||x - x'||^2). "multiscale" puts ten bandwidths
+        from 1e-7 to 1e2 into one prior and lets the labels choose; "scale" is 1 / (n_features *
+        variance of X); "median" is 1 / (2 m^2) for m the median distance.
+    kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
+        The kernel, by the name of its Fourier transform. An object of ``pacfourier.spectra``
+        carries its own bandwidth.
     beta : float or {"ess", "bound"}, default="ess"
         Inverse temperature: how far the posterior moves from the prior. "ess" takes the one at
         which the posterior is as wide as 2 D equal weights, whatever the data; "bound" the one
         (of 60 widths) whose posterior has the smallest certificate at epsilon = 0.05, which
         costs the certificate nothing.
+    target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
+        What y holds. "auto" reads it off y: integers and strings are classes, numbers with a
+        fractional part are continuous, a matrix of zeros and ones holds label sets.
+    n_candidates : int, default=20000
+        Number N of frequencies drawn from the prior. They are never stored.
     draw : {"weighted", "distinct", "replacement"}, default="weighted"
         Which frequencies to keep: the D heaviest, with their weights; D drawn without
         replacement; or D drawn independently, as in the paper.
     class_weight : {"balanced", None}, default="balanced"
         Whether all classes weigh the same when frequencies are chosen, and agreements have
         mean zero: see ``selection_losses_``. Two classes of equal size are not affected.
-    kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
-        The kernel, by the name of its Fourier transform. An object of ``pacfourier.spectra``
-        carries its own bandwidth.
-    gamma : float or {"multiscale", "scale", "median"}, default="multiscale"
-        Bandwidth: the RBF kernel is exp(-gamma ||x - x'||^2). "multiscale" puts ten bandwidths
-        from 1e-7 to 1e2 into one prior and lets the labels choose; "scale" is 1 / (n_features *
-        variance of X); "median" is 1 / (2 m^2) for m the median distance.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the candidates are drawn together. "structured" is several times faster on wide dense
         data, from some hundred features on, at about the same error (``docs/structured.md``).
-    target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
-        What y holds. "auto" reads it off y: integers and strings are classes, numbers with a
-        fractional part are continuous, a matrix of zeros and ones holds label sets.
     precision : {"auto", "single", "double"}, default="auto"
         Precision of the phases. "auto" is single, or double where that costs nothing. A frequency
         whose phases are too large for single precision is taken in double all the same.
@@ -102,54 +102,31 @@ class PBRFF(LearnedFourierMap):
     True
     """
 
-    _posterior_parameters = ("n_frequencies", "draw", "class_weight", "beta")
+    _rule = Gibbs
 
     def __init__(
         self,
-        n_frequencies=100,
+        n_frequencies: int = 100,
         *,
-        n_candidates=20000,
-        beta="ess",
-        draw="weighted",
-        class_weight="balanced",
-        kernel="rbf",
-        gamma="multiscale",
-        sampling="iid",
-        target_type="auto",
-        precision="auto",
-        random_state=None,
-    ):
+        gamma: float | str = "multiscale",
+        kernel: str | Spectrum = "rbf",
+        beta: float | str = "ess",
+        target_type: str | TargetType = "auto",
+        n_candidates: int = 20000,
+        draw: str = "weighted",
+        class_weight: str | None = "balanced",
+        sampling: Sampling = "iid",
+        precision: str = "auto",
+        random_state: Any = None,
+    ) -> None:
         self.n_frequencies = n_frequencies
-        self.n_candidates = n_candidates
+        self.gamma = gamma
+        self.kernel = kernel
         self.beta = beta
+        self.target_type = target_type
+        self.n_candidates = n_candidates
         self.draw = draw
         self.class_weight = class_weight
-        self.kernel = kernel
-        self.gamma = gamma
         self.sampling = sampling
-        self.target_type = target_type
         self.precision = precision
         self.random_state = random_state
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        if self.beta not in ("ess", "bound"):
-            check_positive("beta", self.beta, or_else="'ess' or 'bound'")
-
-    def _posterior(self):
-        self.inverse_temperature_ = self._inverse_temperature()
-        # Fixed in advance, on the losses themselves: what a localised bound asks for.
-        is_fixed = not isinstance(self.beta, str) and self.selection_losses_ is self.losses_
-        self.localised_temperature_ = self.inverse_temperature_ if is_fixed else None
-        return gibbs_posterior(self.selection_losses_, self.inverse_temperature_)
-
-    def _inverse_temperature(self):
-        if self.beta == "ess":
-            return inverse_temperature_of_size(self.selection_losses_, self._width())
-        if self.beta == "bound":
-            evidence = alignment_evidence(self.sums_, self.target_)
-            return certified_inverse_temperature(self.selection_losses_, evidence)
-        return self.beta * np.sqrt(self.sums_.effective_samples)
-
-    def _bound_constants(self):
-        return {"inverse_temperature": self.localised_temperature_}

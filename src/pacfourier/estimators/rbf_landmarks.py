@@ -1,38 +1,34 @@
 """The empirical kernel map: similarities to landmarks, before anything is learned."""
 
-import copy
+from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
-from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.arrays import is_tensor, matching
-from pacfourier.core.alignment.targets import labels_shown, target_of
-from pacfourier.data.samples import Block, Sample, adopt
+from pacfourier.core.alignment.targets import ClassTarget, shown_type, target_of
+from pacfourier.data.distances import kernel_matrix
+from pacfourier.data.samples import Sample, classed_rows, validated
 from pacfourier.data.selection import select_landmarks
-from pacfourier.estimators.base import SparseTransformer
-from pacfourier.estimators.parameters import drawn_seed
-from pacfourier.estimators.priors import prior_spectrum
-from pacfourier.spectra import Isotropic, Laplacian, Mixture
+from pacfourier.estimators.base import (
+    AnySample,
+    SparseTransformer,
+    all_or_nothing,
+    drawn_seed,
+    prior_spectrum,
+)
+from pacfourier.spectra import Spectrum
 
 
 class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
-    """A map with one column a landmark."""
+    """A map with one column per landmark."""
 
-    def _block(self, X, y, sample_weight=None, *, reset, fewest):
-        """Validate rows with their classes."""
-        if sample_weight is not None:
-            raise ValueError("sample_weight must be None for landmarks, got weights.")
-        X, y = self._validate(X, y, reset=reset, ensure_min_samples=max(fewest, 1))
-        return Block(X, y)
-
-    def _choose(self, sample, classes=None):
+    def _choose_landmarks(self, sample: AnySample, classes: Any = None) -> int:
         """Choose the landmarks of a sample of classes; return a seed."""
-        shown = np.unique(classes) if classes is not None else sample.witnesses("multiclass").labels
+        shown = np.unique(classes) if classes is not None else sample.witnesses(ClassTarget).labels
         self.target_ = target_of(shown, "multiclass", classes)
-        if labels_shown(shown) != "multiclass":
+        if shown_type(shown) is not ClassTarget:
             raise ValueError(f"y must hold classes, got numbers with fractions: {shown}.")
         self.classes_ = self.target_.classes
         seed = drawn_seed(self.random_state)
@@ -47,10 +43,10 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
         return seed
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return self.landmarks_.shape[0]
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
@@ -60,7 +56,7 @@ class RBFLandmarks(LandmarkMap):
     r"""The kernel between a sample and each landmark, as features for a linear model.
 
     :math:`x \mapsto (k(x_1 - x), \dots, k(x_{n_L} - x))`, the prior of ``PBLandmarks``; the RBF
-    kernel unless another spectrum is asked for.
+    kernel unless another kernel is chosen.
 
     Parameters
     ----------
@@ -72,10 +68,10 @@ class RBFLandmarks(LandmarkMap):
         Classes get equal shares; what a small class cannot fill goes to the others.
     n_landmarks : int or float, default=0.1
         A count, or a fraction of the samples.
-    kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
-        The kernel, by the name of its Fourier transform.
     gamma : float or {"median", "scale", "multiscale"}, default="median"
         Bandwidth, as in ``RFF``.
+    kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
+        The kernel, by the name of its Fourier transform.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -98,20 +94,20 @@ class RBFLandmarks(LandmarkMap):
 
     def __init__(
         self,
-        landmarks="medoids",
+        landmarks: Any = "medoids",
         *,
-        n_landmarks=0.1,
-        kernel="rbf",
-        gamma="median",
-        random_state=None,
-    ):
+        n_landmarks: float = 0.1,
+        gamma: float | str = "median",
+        kernel: str | Spectrum = "rbf",
+        random_state: Any = None,
+    ) -> None:
         self.landmarks = landmarks
         self.n_landmarks = n_landmarks
-        self.kernel = kernel
         self.gamma = gamma
+        self.kernel = kernel
         self.random_state = random_state
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> Self:
         """Choose the landmarks.
 
         Parameters
@@ -124,13 +120,13 @@ class RBFLandmarks(LandmarkMap):
         -------
         self : object
         """
-        trial = copy.copy(self)
-        sample = Sample(trial._block(X, y, reset=True, fewest=2))
-        rng = np.random.default_rng(trial._choose(sample))
-        trial.spectrum_ = prior_spectrum(sample, self.kernel, self.gamma, rng)
-        return adopt(self, trial)
+        with all_or_nothing(self) as draft:
+            sample = Sample(classed_rows(draft, X, y, reset=True, fewest=2))
+            rng = np.random.default_rng(draft._choose_landmarks(sample))
+            draft.spectrum_ = prior_spectrum(sample, self, rng)
+        return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Map samples to their similarities to the landmarks.
 
         Parameters
@@ -142,23 +138,5 @@ class RBFLandmarks(LandmarkMap):
         similarities : array of shape (n_samples, n_landmarks)
         """
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        if is_tensor(X):
-            from pacfourier.tensors import tensor_kernel
-
-            points = self.landmarks_
-            dense = points.toarray() if sparse.issparse(points) else points
-            return tensor_kernel(self.spectrum_, X, matching(X, dense))
-        return kernel_matrix(self.spectrum_, X, self.landmarks_).astype(X.dtype, copy=False)
-
-
-def kernel_matrix(spectrum, X, Y):
-    """Return the kernel of a spectrum between the rows of X and of Y, dense or sparse."""
-    if isinstance(spectrum, Mixture):
-        parts = zip(spectrum.weights, spectrum.components, strict=True)
-        return sum(weight * kernel_matrix(component, X, Y) for weight, component in parts)
-    if isinstance(spectrum, Isotropic):
-        return spectrum.profile(euclidean_distances(X, Y, squared=True))
-    if isinstance(spectrum, Laplacian):
-        return np.exp(-spectrum.gamma * manhattan_distances(X, Y))
-    raise ValueError(f"spectrum must be isotropic, Laplacian or a mixture, got {spectrum!r}.")
+        X = validated(X, self, reset=False)
+        return kernel_matrix(self.spectrum_, X, self.landmarks_)

@@ -1,17 +1,17 @@
-"""The paper's experiments: plan, methods, runner, records, report."""
+"""The paper's experiments: what is run, the methods, the results, their tables and figures."""
 
 from pacfourier.experiments.costs import expected_seconds
+from pacfourier.experiments.planned_cells import Plan, all_cells, plan_of
 from pacfourier.experiments.records import Records, open_records
-from pacfourier.experiments.report import write_report
-from pacfourier.experiments.runner import Plan, check_data, plan_of, run_plan
+from pacfourier.experiments.runner import check_data, run_plan
 
 __all__ = [
     "Plan",
     "Records",
+    "all_cells",
     "check_data",
     "expected_seconds",
     "open_records",
     "plan_of",
     "run_plan",
-    "write_report",
 ]

@@ -1,21 +1,24 @@
-"""Figures of a reproduction: ours solid, the published curves dashed."""
+"""Figures of a reproduction: our curves are solid, the published ones are dashed."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from sklearn.svm import LinearSVC
 
 from pacfourier.experiments.plan import seed_of
 from pacfourier.experiments.published import published_curves
-from pacfourier.experiments.summary import Curve, Estimate, Summary
-from pacfourier.experiments.toy import C, toy_maps, toy_sample
+from pacfourier.experiments.results_summary import Curve, Estimate, ResultsSummary
+from pacfourier.experiments.toy_landmarks import C, toy_maps, toy_sample
+from pacfourier.extras import explain_missing_extra
 from pacfourier.plots import SimilarityDisplay, plane_grid, scatter_classes
 
-# Apart in the common kinds of colour blindness.
+with explain_missing_extra():
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+# Distinguishable with the common kinds of colour blindness.
 COLOURS = {
     "RFF": "#777777",
     "OKRFF": "#009E73",
@@ -28,28 +31,28 @@ COLOURS = {
     "PB-C": "#D55E00",
     "PB-R": "#E69F00",
 }
-# Where many methods share a panel these have colours, and all others are thin and grey.
+# In panels with many methods, only these have colours; the others are thin and grey.
 MARKERS = {"BoostedRFF": "o", "GBRFF": "P", "Nystroem k-means": "D", "PBRFF": "s", "OKRFF": "^"}
 OTHERS, OTHERS_COLOUR = "other methods", "#C4C4C4"
 SVM, PUBLISHED, NO_ERRORS = "RBF SVM", "published", "no errors"
-BAND = "95 % interval of one new split"
-# Legend entries that stand for all colours.
+BAND = "95 % interval for one new split"
+# Legend entries that apply to all colours.
 KEYS: dict[str, Any] = {
     PUBLISHED: Line2D([], [], color="#555555", linestyle="--", linewidth=1),
     BAND: Patch(color="#555555", alpha=0.2, linewidth=0),
     NO_ERRORS: Line2D([], [], color="#555555", linestyle="", marker="v", markerfacecolor="white"),
 }
 PANEL_WIDTH, PANEL_HEIGHT = 3.7, 2.8
-# Ticks of a logarithmic axis in a decade, from wide ranges to narrow ones.
+# Ticks of a logarithmic axis within a decade, for wide ranges first and narrow ones last.
 STEPS = ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 7), (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 8))
 TOY_TITLES = {
     "RBF-R": "RBF kernel, random landmarks",
-    "PB-R": "Learned similarities, the same landmarks",
+    "PB-R": "Learned similarities, same landmarks",
 }
 
 
-def greedy_figure(summary: Summary, part: str = "test") -> Figure:
-    """Return errors against the number of frequencies, beside the published curves (Figure 3)."""
+def greedy_figure(summary: ResultsSummary, part: str = "test") -> Figure:
+    """Plot errors against the number of frequencies, with the published curves (Figure 3)."""
     figure, panels = _panels(summary.datasets("greedy"))
     methods = ("RFF", "OKRFF", "PBRFF")
     for dataset, ax in panels.items():
@@ -57,12 +60,13 @@ def greedy_figure(summary: Summary, part: str = "test") -> Figure:
         _draw_curves(ax, summary, "greedy", dataset, methods, part)
         if part == "test":
             _draw_bands(ax, summary, "greedy", dataset, methods)
-        _finish(ax, dataset, "number of frequencies", f"{part} error, %", log_x=True)
+        label = {"train": "training error, %", "test": "test error, %"}[part]
+        _finish(ax, dataset, "number of frequencies", label, log_x=True)
     return _with_legend(figure, panels)
 
 
-def landmarks_figure(summary: Summary) -> Figure:
-    """Return test errors against the percentage of landmarks (Figure 2)."""
+def landmarks_figure(summary: ResultsSummary) -> Figure:
+    """Plot test errors against the percentage of landmarks (Figure 2)."""
     figure, panels = _panels(summary.datasets("landmarks"))
     methods = ("RBF-C", "RBF-R", "PB-C", "PB-R")
     for dataset, ax in panels.items():
@@ -73,8 +77,8 @@ def landmarks_figure(summary: Summary) -> Figure:
     return _with_legend(figure, panels)
 
 
-def methods_figure(summary: Summary, experiment: str) -> Figure:
-    """Return test errors of all methods, five of them in colours, without bands."""
+def methods_figure(summary: ResultsSummary, experiment: str) -> Figure:
+    """Plot test errors of all methods; five of them are in colours, and there are no bands."""
     figure, panels = _panels(summary.datasets(experiment))
     found = summary.methods(experiment)
     order = [m for m in MARKERS if m in found] + [m for m in found if m not in MARKERS]
@@ -84,8 +88,8 @@ def methods_figure(summary: Summary, experiment: str) -> Figure:
     return _with_legend(figure, panels)
 
 
-def certificates_figure(summary: Summary) -> Figure:
-    """Return alignment losses and their certificates against the number of frequencies."""
+def certificates_figure(summary: ResultsSummary) -> Figure:
+    """Plot alignment losses and their certificates against the number of frequencies."""
     figure, panels = _panels(summary.datasets("greedy"))
     for dataset, ax in panels.items():
         for method in ("RFF", "OKRFF", "PBRFF"):
@@ -101,32 +105,33 @@ def certificates_figure(summary: Summary) -> Figure:
 
 
 def toy_figure(dataset: str, errors: dict[str, Estimate]) -> Figure:
-    """Return the similarities around five landmarks, before and after learning (Figure 1).
+    """Plot the similarities to five landmarks, before and after learning (Figure 1).
 
     Parameters
     ----------
     dataset : {"two moons", "four squares"}
-        Its split 0 is drawn.
+        The plot shows its split 0.
     errors : dict from method to Estimate
-        Test errors for the titles.
+        Test errors to show in the titles.
     """
     X, y = toy_sample(dataset, 0)
     figure = Figure(figsize=(13, 5.4), layout="constrained")
     maps = toy_maps(seed_of(dataset, 0, "landmarks"))
-    for row, (name, model) in zip(figure.subfigures(2, 1), maps.items(), strict=True):
+    rows: Any = figure.subfigures(2, 1)
+    for row, (name, model) in zip(rows, maps.items(), strict=True):
         row.suptitle(toy_title(name, errors[name]), fontsize=12)
         draw_toy_row(row, model.fit(X, y), X, y)
     return figure
 
 
 def toy_title(method: str, error: Estimate) -> str:
-    """Return what a row of the toy figure shows, and the test error of its linear SVM."""
+    """Return the title of a row of the toy figure, with the test error of its linear SVM."""
     samples = "one sample" if error.n_splits == 1 else f"mean of {error.n_splits} samples"
     return f"{TOY_TITLES[method]}: test error {error.mean:.1f} % ({samples})"
 
 
 def draw_toy_row(row: Any, model: Any, X: np.ndarray, y: np.ndarray) -> None:
-    """Draw the similarity to each landmark of a fitted map, and the decision of a linear SVM."""
+    """Draw the similarity to each landmark of a fitted map, and the regions of a linear SVM."""
     axes = row.subplots(1, len(model.landmarks_) + 1)
     for landmark, ax in enumerate(axes[:-1]):
         display = SimilarityDisplay.from_estimator(model, X, y, landmark=landmark, ax=ax)
@@ -138,7 +143,7 @@ def draw_toy_row(row: Any, model: Any, X: np.ndarray, y: np.ndarray) -> None:
 
 
 def draw_decision(ax: Any, model: Any, X: np.ndarray, y: np.ndarray) -> None:
-    """Draw the decision of a linear SVM on a fitted map of the plane."""
+    """Draw the regions that a linear SVM on a fitted map assigns to each class."""
     machine = LinearSVC(C=C, dual=False).fit(model.transform(X), y)
     grid_x, grid_y = plane_grid(X, 120)
     points = np.column_stack([grid_x.ravel(), grid_y.ravel()])
@@ -150,10 +155,10 @@ def draw_decision(ax: Any, model: Any, X: np.ndarray, y: np.ndarray) -> None:
 
 def _panels(datasets: Iterable[str]) -> tuple[Figure, dict[str, Any]]:
     datasets = list(datasets)
-    # Two columns can be read on a phone.
+    # More than two columns would be too small on a phone.
     n_columns = min(2, len(datasets))
     n_rows = -(-len(datasets) // n_columns)
-    # A strip above the panels for the legend.
+    # The legend needs a strip above the panels.
     size = (2 * PANEL_WIDTH, PANEL_HEIGHT * n_rows + 0.6)
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
@@ -163,7 +168,7 @@ def _panels(datasets: Iterable[str]) -> tuple[Figure, dict[str, Any]]:
 
 
 def colour_of(method: str) -> str:
-    """Return the colour of a method, the same in every figure."""
+    """Return the colour of a method, which is the same in every figure."""
     return COLOURS.get(method, OTHERS_COLOUR)
 
 
@@ -180,17 +185,17 @@ def _highlighted(method: str) -> dict[str, Any]:
 
 def _draw_curves(
     ax: Any,
-    summary: Summary,
+    summary: ResultsSummary,
     experiment: str,
     dataset: str,
     methods: Iterable[str],
     part: str,
     styled: Callable[[str], dict[str, Any]] = _plain,
 ) -> None:
-    """Draw a curve a method, and the RBF SVM of the same splits."""
+    """Draw one curve per method, and the RBF SVM on the same splits."""
     drawn: set[int] = set()
     for method in methods:
-        # Points over different splits would bend a curve where nothing happens.
+        # All points must use the same splits, or a curve would have bends without a meaning.
         splits = summary.shared_splits(experiment, dataset, method)
         curve = summary.curve(experiment, dataset, method, part, splits)
         if curve:
@@ -202,9 +207,9 @@ def _draw_curves(
 
 
 def _draw_bands(
-    ax: Any, summary: Summary, experiment: str, dataset: str, methods: Iterable[str]
+    ax: Any, summary: ResultsSummary, experiment: str, dataset: str, methods: Iterable[str]
 ) -> None:
-    """Draw where one new split falls, between the widths that have more splits than one."""
+    """Draw the interval for one new split, at the widths with at least two splits."""
     for method in methods:
         curve: Curve = summary.curve(experiment, dataset, method)
         known = {width: each for width, each in curve.items() if each.has_interval}
@@ -219,7 +224,7 @@ def _draw_published(
 ) -> None:
     for method in methods:
         curve = published_curves().get((experiment, dataset, method, part), {})
-        # The published curves go on to 5,000 frequencies; the panels end where ours do.
+        # The published curves reach 5,000 frequencies, but the panels end where ours do.
         shown = {width: error for width, error in curve.items() if width <= 600}
         style = {"color": colour_of(method), "linewidth": 1, "alpha": 0.8, "label": PUBLISHED}
         ax.plot(list(shown), list(shown.values()), "--", **style)
@@ -241,7 +246,7 @@ def _finish(
 
 
 def _set_log_widths(ax: Any) -> None:
-    """Put a tick at 1, 2 and 5 times the powers of ten between the ends of the lines."""
+    """Use a logarithmic axis with ticks at 1, 2 and 5 times the powers of ten."""
     widths = np.concatenate(
         [line.get_xdata() for line in ax.get_lines() if line.get_label() != SVM]
     )
@@ -253,14 +258,14 @@ def _set_log_widths(ax: Any) -> None:
 
 
 def _set_log_errors(ax: Any) -> None:
-    """Show the lines from margin to margin; a band that reaches zero is cut, a line is not."""
+    """Use a logarithmic axis that shows all lines; bands may be cut off, down to zero."""
     values = np.concatenate([line.get_ydata() for line in ax.get_lines()])
     positive = values[values > 0] if np.any(values > 0) else np.ones(1)
     margin = np.clip((positive.max() / positive.min()) ** 0.1, 1.1, 1.4)
     low, high = positive.min() / margin, positive.max() * margin
     ticks = {tick: f"{tick:g}" for tick in _log_ticks(low, high)}
     if np.any(values == 0):
-        # Zero has no place on a logarithmic axis: it gets one under all others.
+        # A logarithmic axis has no zero, so zeros are drawn below all other values.
         low /= 1.4
         ticks = {low: "0", **ticks}
         _draw_zeros(ax, low)
@@ -271,7 +276,7 @@ def _set_log_errors(ax: Any) -> None:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """Return three round numbers or more between two others, if the finest steps have them."""
+    """Return at least three round numbers between two limits, if the finest steps allow."""
     for steps in STEPS:
         ticks = [step * 10.0**power for power in range(-4, 4) for step in steps]
         ticks = [tick for tick in ticks if low <= tick <= high]
@@ -281,15 +286,15 @@ def _log_ticks(low: float, high: float) -> list[float]:
 
 
 def _draw_zeros(ax: Any, floor: float) -> None:
-    """Put the zeros of all lines on the floor of the panel, with a mark of their own."""
+    """Draw the zeros of all lines on the floor of the panel, with special markers."""
     for line in list(ax.get_lines()):
         x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
         line.set_ydata(np.where(y == 0, floor, y))
-        # The line of the SVM goes from margin to margin, and has no places.
+        # The line of the SVM spans the whole panel and has no widths.
         places = x[(y == 0) & (line.get_label() != SVM)]
         marks = {"marker": "v", "markersize": 6, "markerfacecolor": "white", "linestyle": ""}
         if len(places):
-            # On top of the axis, in the order of their lines.
+            # Above the axis, in the order of their lines.
             marks |= {"color": line.get_color(), "clip_on": False, "zorder": 3 + line.get_zorder()}
             ax.plot(places, np.full(len(places), floor), label=NO_ERRORS, **marks)
 
@@ -299,9 +304,9 @@ def _with_legend(figure: Figure, panels: dict[str, Any]) -> Figure:
     for ax in panels.values():
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    # Methods first, then what holds for all of them.
+    # Methods first, then the entries that apply to all of them.
     labels = sorted(handles, key=lambda label: (label in KEYS, label == SVM, label == OTHERS))
     shown = [KEYS.get(label, handles[label]) for label in labels]
-    place = {"loc": "outside upper center", "ncols": 3 if len(labels) > 4 else 4}
+    place: dict[str, Any] = {"loc": "outside upper center", "ncols": 3 if len(labels) > 4 else 4}
     figure.legend(shown, labels, frameon=False, fontsize=9, **place)
     return figure

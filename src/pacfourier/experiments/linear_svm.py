@@ -1,23 +1,25 @@
-"""A linear SVM for every C at once: the problem of scikit-learn's LinearSVC, solved as a path."""
+"""A linear SVM for all values of C at once; the problem is that of scikit-learn's LinearSVC."""
+
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
 MAX_STEPS = 100
-# Of the gradient, against what it was at w = 0: far under what LinearSVC stops at.
+# Relative to the norm of the gradient at w = 0; far smaller than the tolerance of LinearSVC.
 TOLERANCE = 1e-6
 NEGLIGIBLE = 1e-20
 
 
-def squared_hinge_path(X, y, Cs):
+def squared_hinge_path(X: np.ndarray, y: np.ndarray, Cs: Sequence[float]) -> np.ndarray:
     r"""Return the weights of a linear SVM for each C, intercepts in the last column.
 
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \max(0, 1 - y_i\, w \cdot (x_i, 1))^2
 
-    The objective is piecewise quadratic: Newton's method with an exact line search ends after
-    finitely many steps (Mangasarian, 2002; Keerthi and DeCoste, 2005). From one C to the next
-    few samples cross the margin, so the Hessian is updated by those rows only.
+    The objective is piecewise quadratic, so Newton's method with an exact line search ends after
+    finitely many steps (Mangasarian, 2002; Keerthi and DeCoste, 2005). Few samples cross the
+    margin from one C to the next, so the Hessian is updated by those rows only.
 
     Parameters
     ----------
@@ -32,16 +34,16 @@ def squared_hinge_path(X, y, Cs):
     weights : array of shape (n_Cs, n_features + 1)
     """
     signed = y[:, np.newaxis] * np.column_stack([X, np.ones(len(X))])
-    # Kernels of far points: products of such numbers are subnormal, and slow.
+    # Kernel values of far points can be tiny; their products are subnormal numbers, which are slow.
     signed[np.abs(signed) < NEGLIGIBLE] = 0
     if signed.shape[0] >= signed.shape[1]:
         return _path(signed, Cs)
-    # More columns than samples: the weights lie in the span of the samples.
+    # With more columns than samples, the weights lie in the span of the samples.
     basis, triangle = np.linalg.qr(signed.T)
     return _path(triangle.T, Cs) @ basis.T
 
 
-def _path(signed, Cs):
+def _path(signed: np.ndarray, Cs: Sequence[float]) -> np.ndarray:
     active_gram = _ActiveGram(signed)
     weights = np.zeros(signed.shape[1])
     path = []
@@ -51,7 +53,9 @@ def _path(signed, Cs):
     return np.array(path)
 
 
-def _newton(signed, C, weights, active_gram):
+def _newton(
+    signed: np.ndarray, C: float, weights: np.ndarray, active_gram: "_ActiveGram"
+) -> np.ndarray:
     margins = signed @ weights
     scale = 2 * C * np.linalg.norm(signed.sum(axis=0))
     for _ in range(MAX_STEPS):
@@ -70,10 +74,13 @@ def _newton(signed, C, weights, active_gram):
     return weights
 
 
-def _best_length(weights, step, margins, moved, C):
-    """Return the minimiser along the step: the root of an increasing, piecewise linear slope.
+def _best_length(
+    weights: np.ndarray, step: np.ndarray, margins: np.ndarray, moved: np.ndarray, C: float
+) -> float:
+    """Return the step length that minimises the objective.
 
-    Between two lengths at which samples cross the margin the slope is a + b t.
+    It is the root of the slope, which increases with the length t and is piecewise linear: it is
+    a + b t between two lengths at which samples cross the margin.
     """
     active = margins < 1
     a = weights @ step - 2 * C * ((1 - margins[active]) @ moved[active])
@@ -92,23 +99,23 @@ def _best_length(weights, step, margins, moved, C):
 
 
 class _ActiveGram:
-    """The Gram matrix of the active rows, kept up to date as rows come and go.
+    """The Gram matrix of the active rows, updated when rows become active or inactive.
 
-    Only its lower triangle is computed, in the order of columns that BLAS and LAPACK work in.
+    Only its lower triangle is computed, in the column order that BLAS and LAPACK use.
     """
 
-    def __init__(self, rows):
+    def __init__(self, rows: np.ndarray) -> None:
         self._rows = rows
         self._active = np.zeros(len(rows), dtype=bool)
         self._gram = np.zeros((rows.shape[1], rows.shape[1]), order="F")
 
-    def of(self, active):
-        """Return the sum of outer products of the active rows: its lower triangle."""
+    def of(self, active: np.ndarray) -> np.ndarray:
+        """Return the lower triangle of the sum of outer products of the active rows."""
         entered = np.flatnonzero(active & ~self._active)
         left = np.flatnonzero(self._active & ~active)
         if len(entered) + len(left) > np.count_nonzero(active):
             self._gram[:] = 0
-            entered, left = np.flatnonzero(active), []
+            entered, left = np.flatnonzero(active), left[:0]
         for rows, sign in ((entered, 1), (left, -1)):
             if len(rows):
                 dsyrk(sign, self._rows[rows].T, 1, self._gram, lower=True, overwrite_c=True)

@@ -1,8 +1,8 @@
-"""The methods that are compared: each a few lines, yielding its settings as candidates.
+"""The methods that are compared: each is a short function that yields the settings it tries.
 
-A method is a function of (bench, profile, width); ``METHODS`` is the registry. A method's
-certificate holds for all its priors together (ten bandwidths, and for landmarks every D), so that
-the one which was chosen by looking is paid for.
+A method is a function of (bench, profile, width); ``METHODS`` lists them by name. Every method
+tries several priors (ten bandwidths and, with landmarks, several D). Its certificate holds for all
+of them at once, so it remains valid for the prior that was selected on the data.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,6 +24,7 @@ from pacfourier import (
     alignment_losses,
 )
 from pacfourier.core.alignment.landmarks import landmark_similarities
+from pacfourier.core.prior.frequencies import Sampling
 from pacfourier.data.selection import kmeans_centroids
 from pacfourier.experiments.plan import (
     BETAS,
@@ -33,18 +34,19 @@ from pacfourier.experiments.plan import (
     SMALL_WIDTHS,
     TABLE_PERCENTAGE,
     Profile,
+    landmark_grid,
 )
-from pacfourier.experiments.protocol import EPSILON, Bench, Candidate
+from pacfourier.experiments.protocol import EPSILON, Bench, Setting
 
-# Similarities of all settings of a method at once may take so many bytes.
+# The most bytes that the similarities of several settings may take together.
 LARGEST_STACK = 3 * 2**30
 
-Candidates = Callable[[Bench, Profile, float], Iterator[Candidate]]
+TriedSettings = Callable[[Bench, Profile, float], Iterator[Setting]]
 Selections = dict[str, Callable[[dict[str, float]], bool]]
 
 
-def _all(settings: dict[str, float]) -> bool:
-    del settings
+def _all(parameters: dict[str, float]) -> bool:
+    del parameters
     return True
 
 
@@ -55,33 +57,33 @@ class Method:
     Attributes
     ----------
     experiments : tuple of {"greedy", "landmarks", "small-d"}
-        Where it takes part.
-    candidates : callable of (bench, profile, width)
+        The experiments that run it.
+    settings : callable of (bench, profile, width)
         Yields the settings to select from.
     is_published : bool
-        Whether the paper has it.
+        Whether it is a method of the paper.
     """
 
     experiments: tuple[str, ...]
-    candidates: Candidates
+    settings: TriedSettings
     is_published: bool = False
 
     def selections(self, name: str, width: float) -> Selections:
-        """Return which candidates compete, by the name of the row that the best one gives."""
+        """Return which settings compete for a row of the results, by the name of the row."""
         if not name.startswith("PB-") or width != TABLE_PERCENTAGE:
             return {name: _all}
         return {
             name: _all,
-            f"{name} beta=1": lambda settings: settings["beta"] == 1,
-            f"{name} D=64": lambda settings: settings["n_frequencies"] == 64,
+            f"{name} beta=1": lambda parameters: parameters["beta"] == 1,
+            f"{name} D=64": lambda parameters: parameters["n_frequencies"] == 64,
         }
 
 
-def mapped(bench: Bench, settings: dict[str, float], model: Any) -> Candidate:
-    """Return the candidate of a fitted map."""
+def mapped(bench: Bench, parameters: dict[str, float], model: Any) -> Setting:
+    """Return the setting that a fitted map stands for."""
     parts = bench.parts
-    return Candidate(
-        settings,
+    return Setting(
+        parameters,
         model.transform(parts.X_train),
         model.transform(parts.X_valid),
         lambda: model.transform(parts.X_test),
@@ -90,12 +92,12 @@ def mapped(bench: Bench, settings: dict[str, float], model: Any) -> Candidate:
 
 
 def fourier_certificate(bench: Bench, model: Any) -> dict[str, float]:
-    """Return the bound on the alignment loss of a deployed map, and that loss on both parts."""
+    """Return the bound on the alignment loss of a map, and the loss on training and test rows."""
     if not hasattr(model, "frequency_weights_"):
         return {}
     parts, epsilon = bench.parts, EPSILON / len(GAMMAS)
     if isinstance(model, RFF):
-        found = model.certificate(parts.X_train, parts.y_train, epsilon, target_type="binary")
+        found = model.certificate(epsilon, X=parts.X_train, y=parts.y_train, target_type="binary")
     else:
         found = model.certificate(epsilon)
     losses = alignment_losses(parts.X_test, parts.y_test, model.frequencies_)
@@ -107,9 +109,9 @@ def fourier_certificate(bench: Bench, model: Any) -> dict[str, float]:
 
 
 def random_features(
-    bench: Bench, profile: Profile, width: float, sampling: str = "iid"
-) -> Iterator[Candidate]:
-    """Yield frequencies of the prior."""
+    bench: Bench, profile: Profile, width: float, sampling: Sampling = "iid"
+) -> Iterator[Setting]:
+    """Yield one map with frequencies of the prior."""
     del profile
     seed = bench.seed("RFF", sampling, width)
     model = RFF(int(width), gamma=bench.gamma, sampling=sampling, random_state=seed)
@@ -118,8 +120,8 @@ def random_features(
 
 def learned_features(
     bench: Bench, profile: Profile, width: float, *, estimator: type, draw: str
-) -> Iterator[Candidate]:
-    """Yield frequencies of a posterior, for each value of its parameter."""
+) -> Iterator[Setting]:
+    """Yield maps with frequencies of a posterior, one for each beta or rho."""
     del profile
     fitted = fitted_posterior(bench, estimator)
     name, grid = ("beta", BETAS) if estimator is PBRFF else ("rho", RHOS)
@@ -130,22 +132,22 @@ def learned_features(
 
 
 def fitted_posterior(bench: Bench, estimator: type) -> Any:
-    """Return PBRFF or OKRFF with the losses of the split's candidates, which they share."""
+    """Return PBRFF or OKRFF, fitted on the candidate frequencies that both share on a split."""
     common = {"n_candidates": N_CANDIDATES, "target_type": "binary", "class_weight": None}
     seed = bench.seed("candidates")
     return bench.fitted(estimator(gamma=bench.gamma, random_state=seed, **common))
 
 
-def boosted_features(bench: Bench, profile: Profile, width: float) -> Iterator[Candidate]:
-    """Yield boosted frequencies: one default, no bandwidth."""
+def boosted_features(bench: Bench, profile: Profile, width: float) -> Iterator[Setting]:
+    """Yield one boosted map with its default parameters; it needs no bandwidth."""
     del profile
     model = BoostedRFF(int(width), random_state=bench.seed("BoostedRFF", width))
     model.fit(bench.parts.X_train, bench.parts.y_train)
     yield mapped(bench, {}, model)._replace(certify=dict)
 
 
-def sampled_features(bench: Bench, profile: Profile, width: float) -> Iterator[Candidate]:
-    """Yield draws of the continuous posterior: one default, one run for all widths."""
+def sampled_features(bench: Bench, profile: Profile, width: float) -> Iterator[Setting]:
+    """Yield one map drawn from the continuous posterior; all widths share one fit."""
     del profile
     sampler = GibbsRFF(max(SMALL_WIDTHS), random_state=bench.seed("GibbsRFF"))
     yield mapped(bench, {}, bench.fitted(sampler).redraw(n_frequencies=int(width)))
@@ -153,8 +155,8 @@ def sampled_features(bench: Bench, profile: Profile, width: float) -> Iterator[C
 
 def nystroem_features(
     bench: Bench, profile: Profile, width: float, *, basis: str
-) -> Iterator[Candidate]:
-    """Yield Nystroem features with as many columns as the Fourier maps have."""
+) -> Iterator[Setting]:
+    """Yield one Nystroem map with as many columns as the Fourier maps have."""
     del profile
     X = bench.parts.X_train
     count = min(2 * int(width), X.shape[0])
@@ -166,8 +168,8 @@ def nystroem_features(
 
 def rbf_landmarks(
     bench: Bench, profile: Profile, width: float, *, landmarks: str
-) -> Iterator[Candidate]:
-    """Yield the kernel map of landmarks."""
+) -> Iterator[Setting]:
+    """Yield one map of kernel values to landmarks."""
     del profile
     yield mapped(bench, {}, _rbf_landmarks(bench, width, landmarks))
 
@@ -180,14 +182,14 @@ def _rbf_landmarks(bench: Bench, width: float, landmarks: str) -> RBFLandmarks:
 
 def pb_landmarks(
     bench: Bench, profile: Profile, width: float, *, landmarks: str
-) -> Iterator[Candidate]:
-    """Yield the learned similarities of the same landmarks, for each D and beta."""
+) -> Iterator[Setting]:
+    """Yield maps of learned similarities to the same landmarks, for each D and beta."""
     parts = bench.parts
     points: Any = landmarks
     if landmarks == "kmeans":
         prior = _rbf_landmarks(bench, width, landmarks)
         points = (prior.landmarks_, prior.landmark_labels_)
-    widths, betas = profile.landmark_grid(width)
+    widths, betas = landmark_grid(profile, width)
     for n_frequencies in widths:
         model = PBLandmarks(
             points,
@@ -201,8 +203,8 @@ def pb_landmarks(
 
 def _tempered(
     bench: Bench, model: PBLandmarks, betas: tuple[float, ...], n_priors: int
-) -> Iterator[Candidate]:
-    """Yield the model at each beta; the cosines are computed once for as many as memory holds."""
+) -> Iterator[Setting]:
+    """Yield the model at each beta; as many betas as fit in memory share their cosines."""
     parts, n_train = bench.parts, bench.parts.X_train.shape[0]
     X = bench.training_and_validation.astype(np.float32)
     at_once = max(1, LARGEST_STACK // (4 * X.shape[0] * len(model.phases_)))
@@ -211,7 +213,7 @@ def _tempered(
         posteriors = np.stack([each.posterior_ for each in models])
         stack = landmark_similarities(X, model.pool_, model.phases_, posteriors)
         for each, similarities in zip(models, stack, strict=True):
-            yield Candidate(
+            yield Setting(
                 {"n_frequencies": model.n_frequencies, "beta": each.beta},
                 similarities[:n_train],
                 similarities[n_train:],
@@ -221,18 +223,18 @@ def _tempered(
 
 
 def _landmark_certificate(model: PBLandmarks, epsilon: float) -> dict[str, float]:
-    """Return the bound on the mean loss of the landmarks, where theory has one.
+    """Return the bound on the mean loss of the landmarks; only random landmarks have one.
 
-    Every bandwidth and every D is a prior of its own, and the best is chosen by looking: each
-    has its share of epsilon.
+    Every bandwidth and every D is a prior of its own, and one is selected on the data, so each
+    gets its share of epsilon.
     """
     if model.landmark_source_ != "random":
         return {}
-    found = model.certificate(epsilon)
+    found: Any = model.certificate(epsilon)
     return {"certificate": found.value, "train_loss": found.empirical_loss}
 
 
-# Maps of a number of frequencies, in the paper's figure and in the comparison at small D.
+# Fourier maps are in the paper's figure and in the comparison at small D.
 FOURIER = ("greedy", "small-d")
 
 METHODS: dict[str, Method] = {

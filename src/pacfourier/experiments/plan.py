@@ -1,4 +1,4 @@
-"""What is to be run: cells, the grids of the supplement, and three profiles."""
+"""What can be run: the grids of the paper's supplement, three profiles, and cells of work."""
 
 import hashlib
 from dataclasses import dataclass
@@ -6,31 +6,34 @@ from dataclasses import dataclass
 CS = tuple(10.0**k for k in range(-5, 5))
 GAMMAS = tuple(10.0**k for k in range(-7, 3))
 BETAS = tuple(10.0**k for k in range(-3, 4))
-# The supplement's rho, as fractions of the number of candidates.
+# The values of rho in the supplement, divided by the number of candidate frequencies.
 RHOS = tuple(10.0**k for k in range(-4, 1))
 N_CANDIDATES = 20_000
 LANDMARK_WIDTHS = (8, 16, 32, 64, 128)
-# Table 1 has landmarks of this share of the training set.
+# Table 1 uses this percentage of the training rows as landmarks.
 TABLE_PERCENTAGE = 10
 
 PAPER_EXPERIMENTS = ("toy", "landmarks", "greedy")
 EXPERIMENTS = (*PAPER_EXPERIMENTS, "small-d")
-# Numbers of frequencies of the comparison at small D.
+# Numbers of frequencies in the comparison at small D.
 SMALL_WIDTHS = (5, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One independent piece of work; its results do not depend on any other's.
+    """One independent piece of work: its results depend on no other cell.
+
+    The methods of "greedy", "landmarks" and "small-d" only need the bandwidth of their split.
 
     Attributes
     ----------
     profile, experiment, dataset : str
     split : int
     method : str
-        A name of ``METHODS``, or "SVM grid" and "SVM".
+        A name of ``METHODS``, or "SVM grid" or "SVM".
     width : float
-        Frequencies ("greedy"), percentage of landmarks ("landmarks"), bandwidth ("SVM grid").
+        The number of frequencies ("greedy", "small-d"), the percentage of landmarks
+        ("landmarks") or the bandwidth ("SVM grid").
     """
 
     profile: str
@@ -51,14 +54,14 @@ class Profile:
     widths : tuple of int
         Numbers D of frequencies of the greedy methods.
     percentages : tuple of int
-        Landmarks, of the training set.
+        Numbers of landmarks, in percent of the training rows.
     landmark_widths, landmark_betas : tuples
-        Frequencies a landmark and values of beta, away from the percentage of Table 1, which
-        has all.
+        Numbers of frequencies per landmark, and values of beta. They do not apply to the
+        percentage of Table 1, which always has the whole grid.
     svm_rows : int or None
-        At most this many training rows choose the bandwidth.
+        Use at most this many training rows to choose the bandwidth. None means all rows.
     svm_iterations : int
-        At most this many steps of the RBF SVM while it does; -1 means no limit.
+        Stop the RBF SVM after this many steps while the bandwidth is chosen; -1 means no limit.
     """
 
     datasets: tuple[str, ...]
@@ -69,11 +72,12 @@ class Profile:
     svm_rows: int | None = None
     svm_iterations: int = -1
 
-    def landmark_grid(self, percentage: float) -> tuple[tuple[int, ...], tuple[float, ...]]:
-        """Return the grids of D and of beta at a percentage of landmarks."""
-        if percentage == TABLE_PERCENTAGE:
-            return LANDMARK_WIDTHS, BETAS
-        return self.landmark_widths, self.landmark_betas
+
+def landmark_grid(profile: Profile, percentage: float) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Return the numbers of frequencies and the betas to try at a percentage of landmarks."""
+    if percentage == TABLE_PERCENTAGE:
+        return LANDMARK_WIDTHS, BETAS
+    return profile.landmark_widths, profile.landmark_betas
 
 
 # Longest first, so that no worker is left with a long cell at the end.
@@ -106,11 +110,11 @@ PROFILES = {
 
 
 def seed_of(*key: object) -> int:
-    """Return the seed of a key: 32 bits of its hash, whoever asks and in whatever order.
+    """Return the seed of a key: 32 bits of its hash, so that no seed depends on the order of work.
 
     >>> seed_of("breast", 0, "RFF", 10)
     1012763688
     """
-    # Ten frequencies are ten, whether they were written 10 or 10.0.
+    # 10 and 10.0 frequencies must give the same seed.
     whole = (int(part) if isinstance(part, float) and part.is_integer() else part for part in key)
     return int.from_bytes(hashlib.sha256(repr(tuple(whole)).encode()).digest()[:4], "big")

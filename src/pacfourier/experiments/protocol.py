@@ -1,4 +1,4 @@
-"""The paper's protocol: parts of the data, selection on validation, one look at the test part."""
+"""The paper's protocol: split the rows, select on the validation part, then test once."""
 
 import warnings
 from collections.abc import Callable, Iterable
@@ -17,14 +17,14 @@ from pacfourier.datasets import Dataset
 from pacfourier.experiments.linear_svm import squared_hinge_path
 from pacfourier.experiments.plan import CS, Profile, seed_of
 
-# The authors' code seeds its split with 42: with it split 0 has the rows of the paper.
+# The seed of the authors' code: with it, split 0 has the rows of the paper.
 FIRST_SPLIT_SEED = 42
-# A bandwidth is one of ten, each certified at a tenth of this: the best may be named afterwards.
+# Ten bandwidths are tried. Each is certified at a tenth of this, so the best may be picked later.
 EPSILON = 0.05
 
 
-class Parts(NamedTuple):
-    """Training, validation and test part of a data set."""
+class TrainValidTest(NamedTuple):
+    """The training, validation and test part of a data set."""
 
     X_train: Any
     X_valid: Any
@@ -34,8 +34,12 @@ class Parts(NamedTuple):
     y_test: np.ndarray
 
 
-def split_parts(data: Dataset, split: int) -> Parts:
-    """Return the test part, a quarter or the data's own, and a fifth of the rest to validate."""
+def split_parts(data: Dataset, split: int) -> TrainValidTest:
+    """Split a data set as the paper does.
+
+    The test part is the one that comes with the data, or else a quarter of the rows. A fifth of
+    the other rows is the validation part.
+    """
     state = np.random.RandomState(FIRST_SPLIT_SEED + split)
     if data.n_train is None:
         X, X_test, y, y_test = train_test_split(data.X, data.y, test_size=0.25, random_state=state)
@@ -43,22 +47,22 @@ def split_parts(data: Dataset, split: int) -> Parts:
         X, X_test = data.X[: data.n_train], data.X[data.n_train :]
         y, y_test = data.y[: data.n_train], data.y[data.n_train :]
     X_train, X_valid, y_train, y_valid = train_test_split(X, y, test_size=0.2, random_state=state)
-    return Parts(X_train, X_valid, X_test, y_train, y_valid, y_test)
+    return TrainValidTest(X_train, X_valid, X_test, y_train, y_valid, y_test)
 
 
 class Bench:
-    """One split of a data set with its bandwidth, and the fits that its methods share."""
+    """One split of a data set with its bandwidth, and the fitted models that methods share."""
 
-    def __init__(self, dataset: str, split: int, parts: Parts, gamma: float) -> None:
+    def __init__(self, dataset: str, split: int, parts: TrainValidTest, gamma: float) -> None:
         self.dataset, self.split, self.parts, self.gamma = dataset, split, parts, gamma
         self._fitted: dict[str, Any] = {}
 
     def seed(self, *key: object) -> int:
-        """Return the seed of a piece of work on this split."""
+        """Return the seed of a task on this split."""
         return seed_of(self.dataset, self.split, *key)
 
     def fitted(self, estimator: Any) -> Any:
-        """Return the estimator fitted on the training part, once for its parameters."""
+        """Fit an estimator on the training part, once for each set of parameters."""
         key = repr(estimator)
         if key not in self._fitted:
             self._fitted[key] = clone(estimator).fit(self.parts.X_train, self.parts.y_train)
@@ -66,15 +70,15 @@ class Bench:
 
     @cached_property
     def training_and_validation(self) -> Any:
-        """The rows that selection looks at, training part first."""
+        """The training rows followed by the validation rows."""
         parts = [self.parts.X_train, self.parts.X_valid]
         return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.vstack(parts)
 
 
-class Candidate(NamedTuple):
-    """A setting of a method: what its features are, and how to map the test part if it wins."""
+class Setting(NamedTuple):
+    """A setting that is tried: its features, and how to map the test part if it is selected."""
 
-    settings: dict[str, float]
+    parameters: dict[str, float]
     train: np.ndarray
     valid: np.ndarray
     map_test: Callable[[], np.ndarray]
@@ -82,9 +86,9 @@ class Candidate(NamedTuple):
 
 
 class Selected(NamedTuple):
-    """The candidate and the C of fewest validation errors."""
+    """The setting and the C with the fewest validation errors."""
 
-    candidate: Candidate
+    setting: Setting
     C: float
     weights: np.ndarray
     valid_errors: int
@@ -92,52 +96,57 @@ class Selected(NamedTuple):
 
 
 def select(
-    candidates: Iterable[Candidate],
-    parts: Parts,
+    settings: Iterable[Setting],
+    parts: TrainValidTest,
     selections: dict[str, Callable[[dict[str, float]], bool]],
 ) -> dict[str, Selected]:
-    """Return, for each selection, the best of its candidates on validation; the first of equals.
+    """Return the setting with the fewest validation errors, for each selection.
 
-    A candidate's features are computed once and serve every C.
+    Ties go to the first setting. The features of a setting are computed once, for all C.
+
+    Parameters
+    ----------
+    settings : iterable of Setting
+    parts : TrainValidTest
+    selections : dict from str to callable
+        By name: a function that says whether the parameters of a setting may compete.
     """
     best: dict[str, Selected] = {}
-    for candidate in candidates:
-        path = squared_hinge_path(candidate.train, parts.y_train, CS)
-        errors = [n_errors(candidate.valid, weights, parts.y_valid) for weights in path]
+    for setting in settings:
+        path = squared_hinge_path(setting.train, parts.y_train, CS)
+        errors = [n_errors(setting.valid, weights, parts.y_valid) for weights in path]
         first = int(np.argmin(errors))
         for name, admits in selections.items():
-            if not admits(candidate.settings):
+            if not admits(setting.parameters):
                 continue
             if name not in best or errors[first] < best[name].valid_errors:
-                train_errors = n_errors(candidate.train, path[first], parts.y_train)
-                best[name] = Selected(
-                    candidate, CS[first], path[first], errors[first], train_errors
-                )
+                train_errors = n_errors(setting.train, path[first], parts.y_train)
+                best[name] = Selected(setting, CS[first], path[first], errors[first], train_errors)
     return best
 
 
 def n_errors(features: np.ndarray, weights: np.ndarray, y: np.ndarray) -> int:
-    """Return how many samples a linear model, intercept last, puts into the wrong class."""
+    """Return the number of errors of a linear model; the last weight is the intercept."""
     scores = features @ weights[:-1] + weights[-1]
     return int(np.count_nonzero(np.where(scores > 0, 1, -1) != y))
 
 
-def selected_row(selected: Selected, parts: Parts) -> dict[str, Any]:
-    """Return the results of a selected candidate; here the test part is looked at, once."""
-    features = selected.candidate.map_test()
+def selected_row(selected: Selected, parts: TrainValidTest) -> dict[str, Any]:
+    """Return the results of a selected setting. Only here is the test part used."""
+    features = selected.setting.map_test()
     return {
-        "settings": dict(selected.candidate.settings),
+        "settings": dict(selected.setting.parameters),
         "C": selected.C,
         "train_errors": selected.train_errors,
         "valid_errors": selected.valid_errors,
         "test_errors": n_errors(features, selected.weights, parts.y_test),
         **part_sizes(parts),
-        **selected.candidate.certify(),
+        **selected.setting.certify(),
     }
 
 
-def part_sizes(parts: Parts) -> dict[str, int]:
-    """Return how many samples each part has."""
+def part_sizes(parts: TrainValidTest) -> dict[str, int]:
+    """Return the number of rows of each part."""
     return {
         "n_train": len(parts.y_train),
         "n_valid": len(parts.y_valid),
@@ -145,8 +154,8 @@ def part_sizes(parts: Parts) -> dict[str, int]:
     }
 
 
-def svm_grid_row(parts: Parts, gamma: float, profile: Profile) -> dict[str, Any]:
-    """Return the best C of an RBF SVM at a bandwidth, and its validation errors."""
+def svm_grid_row(parts: TrainValidTest, gamma: float, profile: Profile) -> dict[str, Any]:
+    """Return the best C of an RBF SVM at one bandwidth, and its validation errors."""
     X, y = parts.X_train[: profile.svm_rows], parts.y_train[: profile.svm_rows]
     gram = np.exp(-gamma * euclidean_distances(X, squared=True))
     valid_gram = np.exp(-gamma * euclidean_distances(parts.X_valid, X, squared=True))
@@ -154,7 +163,7 @@ def svm_grid_row(parts: Parts, gamma: float, profile: Profile) -> dict[str, Any]
     for C in CS:
         machine = SVC(kernel="precomputed", C=C, max_iter=profile.svm_iterations, cache_size=1000)
         with warnings.catch_warnings():
-            # A machine that meets its limit of steps is judged as it stands.
+            # A machine that reaches its limit of steps is used as it is.
             warnings.simplefilter("ignore", ConvergenceWarning)
             machine.fit(gram, y)
         errors.append(int(np.count_nonzero(machine.predict(valid_gram) != parts.y_valid)))
@@ -163,11 +172,11 @@ def svm_grid_row(parts: Parts, gamma: float, profile: Profile) -> dict[str, Any]
     return {"settings": {"gamma": gamma}, **found, **part_sizes(parts), "n_train": len(y)}
 
 
-def svm_row(parts: Parts, gamma: float, C: float) -> dict[str, Any]:
-    """Return the errors of the RBF SVM on the whole training part."""
+def svm_row(parts: TrainValidTest, gamma: float, C: float) -> dict[str, Any]:
+    """Return the errors of the RBF SVM that is fitted on the whole training part."""
     machine = SVC(gamma=gamma, C=C, cache_size=1000).fit(parts.X_train, parts.y_train)
 
-    def errors(X, y):
+    def errors(X: Any, y: np.ndarray) -> int:
         return int(np.count_nonzero(machine.predict(X) != y))
 
     return {

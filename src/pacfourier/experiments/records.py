@@ -1,4 +1,4 @@
-"""Results in one SQLite file: a transaction a cell, so that a run can be killed at any moment."""
+"""Results in one SQLite file, with one transaction per cell: a run may be interrupted any time."""
 
 import json
 import platform
@@ -29,7 +29,7 @@ VALUES = (
     "train_loss",
     "test_loss",
 )
-# Run times differ from run to run: they stand apart from the results.
+# Run times differ from run to run, so they have a table of their own.
 SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS results ({", ".join(KEY + VALUES)}, PRIMARY KEY ({", ".join(KEY)}))
 WITHOUT ROWID;
@@ -40,18 +40,18 @@ CREATE TABLE IF NOT EXISTS runs (started, versions);
 
 
 def versions() -> dict[str, str]:
-    """Return what the numbers may depend on."""
+    """Return the versions that results may depend on."""
     return {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
 
 
 def open_records(folder: Path) -> "Records":
-    """Return the records of a folder, made if need be, and note in them that a run begins."""
+    """Open the records of a folder, creating both if needed, and note that a run begins."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         records = Records(folder / "results.sqlite")
         records.start(datetime.now(UTC).isoformat(timespec="seconds"), versions())
     except (OSError, sqlite3.Error) as error:
-        message = f"out must be a folder for results that can be written, got {str(folder)!r}"
+        message = f"out must be a folder that can be written to, got {str(folder)!r}"
         raise InputError(f"{message}: {error}") from error
     return records
 
@@ -62,7 +62,7 @@ class Records:
     Parameters
     ----------
     path : path
-        The SQLite file; made if it is not there.
+        The SQLite file; it is created if it does not exist.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -77,7 +77,7 @@ class Records:
         self._database.close()
 
     def write(self, cell: Cell, rows: dict[str, dict[str, Any]], seconds: float) -> None:
-        """Write the rows of a finished cell, by the method's name; all or nothing."""
+        """Write the rows of a finished cell in one transaction; ``rows`` are by method."""
         with self._database:
             for method, row in rows.items():
                 values = {**row, "settings": json.dumps(row["settings"], sort_keys=True)}
@@ -90,23 +90,23 @@ class Records:
         self._database.execute(f"INSERT INTO {table} VALUES ({marks})", values)
 
     def start(self, started: str, versions: dict[str, str]) -> None:
-        """Note that a run began, and with which versions."""
+        """Note when a run began, and with which versions."""
         with self._database:
             self._insert("runs", (started, json.dumps(versions)))
 
     def finished(self) -> dict[Cell, float]:
-        """Return the seconds of every finished cell."""
+        """Return the finished cells, with their run times in seconds."""
         rows = self._database.execute("SELECT * FROM finished")
         return {Cell(*row[: len(KEY)]): row["seconds"] for row in rows}
 
     def results(self) -> list[dict[str, Any]]:
-        """Return all rows, in the order of their keys."""
+        """Return all rows, sorted by their keys."""
         rows: Iterable[sqlite3.Row] = self._database.execute(
             f"SELECT * FROM results ORDER BY {', '.join(KEY)}"
         )
         return [{**row, "settings": json.loads(row["settings"])} for row in rows]
 
     def runs(self) -> list[dict[str, Any]]:
-        """Return when runs began, and their versions."""
+        """Return when each run began, and its versions."""
         rows = self._database.execute("SELECT * FROM runs ORDER BY started")
         return [{**row, "versions": json.loads(row["versions"])} for row in rows]

@@ -1,8 +1,8 @@
-"""From a plan to records: independent cells in parallel, written one by one by the parent."""
+"""From a plan to records: cells run in parallel, and the parent process writes their results."""
 
 import os
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -10,21 +10,14 @@ from typing import Any, NamedTuple
 import joblib
 from threadpoolctl import threadpool_limits
 
-from pacfourier.datasets import DATASETS, load
-from pacfourier.datasets.toy import TOYS
+from pacfourier.datasets import load
 from pacfourier.errors import InputError
 from pacfourier.experiments.methods import METHODS, Method
-from pacfourier.experiments.plan import (
-    EXPERIMENTS,
-    GAMMAS,
-    PAPER_EXPERIMENTS,
-    PROFILES,
-    SMALL_WIDTHS,
-    Cell,
-)
+from pacfourier.experiments.plan import PROFILES, Cell
+from pacfourier.experiments.planned_cells import Plan, grid_cells, method_cells, toy_cells
 from pacfourier.experiments.protocol import (
     Bench,
-    Parts,
+    TrainValidTest,
     select,
     selected_row,
     split_parts,
@@ -32,13 +25,14 @@ from pacfourier.experiments.protocol import (
     svm_row,
 )
 from pacfourier.experiments.records import Records
-from pacfourier.experiments.toy import N_LANDMARKS, toy_maps, toy_row
+from pacfourier.experiments.toy_landmarks import toy_row
+from pacfourier.extras import explain_missing_extra
 
 Rows = dict[str, dict[str, Any]]
 
 
 class Bandwidth(NamedTuple):
-    """What the RBF SVM chose on validation."""
+    """The gamma and the C that the RBF SVM chose on the validation rows."""
 
     gamma: float
     C: float
@@ -47,10 +41,10 @@ class Bandwidth(NamedTuple):
 def run_cell(
     cell: Cell, bandwidth: Bandwidth | None, folder: str | None, method: Method | None = None
 ) -> Rows:
-    """Return the rows of a cell, by method: a pure function, on one thread.
+    """Return the rows of a cell, by method.
 
-    More threads would change the order of sums, and with it the last digits. The method is given
-    where the registry of this process may lack it.
+    The cell runs on one thread: more threads would change the order of sums, and with it the last
+    digits. Pass the method if it may be missing from the ``METHODS`` of this process.
     """
     with threadpool_limits(1):
         if cell.experiment == "toy":
@@ -59,7 +53,8 @@ def run_cell(
             parts = _parts(cell.dataset, cell.split, folder)
             row = svm_grid_row(parts, cell.width, PROFILES[cell.profile])
             return {cell.method: row}
-        assert bandwidth is not None, "the bandwidth is chosen before"
+        if bandwidth is None:
+            raise ValueError(f"bandwidth must be chosen before {cell}, got None.")
         if cell.method == "SVM":
             parts = _parts(cell.dataset, cell.split, folder)
             return {cell.method: svm_row(parts, *bandwidth)}
@@ -68,15 +63,15 @@ def run_cell(
 
 
 def _method_rows(cell: Cell, bench: Bench, method: Method) -> Rows:
-    candidates = method.candidates(bench, PROFILES[cell.profile], cell.width)
+    settings = method.settings(bench, PROFILES[cell.profile], cell.width)
     selections = method.selections(cell.method, cell.width)
-    best = select(candidates, bench.parts, selections)
+    best = select(settings, bench.parts, selections)
     return {name: selected_row(selected, bench.parts) for name, selected in best.items()}
 
 
-# A worker keeps what its next cell will most likely need again.
+# The next cell of a worker is most likely one of the same split.
 @lru_cache(maxsize=1)
-def _parts(dataset: str, split: int, folder: str | None) -> Parts:
+def _parts(dataset: str, split: int, folder: str | None) -> TrainValidTest:
     return split_parts(load(dataset, folder), split)
 
 
@@ -85,96 +80,12 @@ def _bench(dataset: str, split: int, gamma: float, folder: str | None) -> Bench:
     return Bench(dataset, split, _parts(dataset, split, folder), gamma)
 
 
-class Plan(NamedTuple):
-    """Which cells are wanted."""
-
-    profile: str
-    experiments: tuple[str, ...]
-    datasets: tuple[str, ...]
-    n_splits: int
-    methods: tuple[str, ...] = tuple(METHODS)
-
-    def toy_cells(self) -> list[Cell]:
-        """Return the cells of the toy experiment."""
-        if "toy" not in self.experiments:
-            return []
-        return [
-            Cell(self.profile, "toy", dataset, split, method, N_LANDMARKS)
-            for dataset in TOYS
-            for split in range(self.n_splits)
-            for method in toy_maps(0)
-        ]
-
-    def grid_cells(self) -> list[Cell]:
-        """Return the cells that choose the bandwidths."""
-        if not set(self.experiments) - {"toy"}:
-            return []
-        return [
-            Cell(self.profile, "svm", dataset, split, "SVM grid", gamma)
-            for dataset in self.datasets
-            for split in range(self.n_splits)
-            for gamma in GAMMAS
-        ]
-
-    def method_cells(self) -> list[Cell]:
-        """Return the cells that need a bandwidth, those of one split together, widest first."""
-        profile = PROFILES[self.profile]
-        widths = {
-            "greedy": profile.widths,
-            "landmarks": profile.percentages,
-            "small-d": SMALL_WIDTHS,
-        }
-        work = [
-            (experiment, name, width)
-            for name in self.methods
-            for experiment in METHODS[name].experiments
-            if experiment in self.experiments
-            for width in reversed(widths[experiment])
-        ]
-        cells = []
-        for dataset, split in dict.fromkeys((c.dataset, c.split) for c in self.grid_cells()):
-            cells.append(Cell(self.profile, "svm", dataset, split, "SVM", 0))
-            cells += [
-                Cell(self.profile, experiment, dataset, split, name, width)
-                for experiment, name, width in work
-            ]
-        return cells
-
-    def cells(self) -> list[Cell]:
-        """Return all cells."""
-        return self.toy_cells() + self.grid_cells() + self.method_cells()
-
-
-def plan_of(profile: str, experiment: str, datasets: str, n_splits: int) -> Plan:
-    """Return the plan that a command line asks for.
-
-    Parameters
-    ----------
-    profile : str
-        A name of ``PROFILES``.
-    experiment : str
-        One of ``EXPERIMENTS``, or "all" of the paper's.
-    datasets : str
-        Names with commas between; those of the profile if empty.
-    n_splits : int
-    """
-    _check_name("profile", profile, PROFILES)
-    _check_name("experiment", experiment, ("all", *EXPERIMENTS))
-    names = tuple(filter(None, datasets.split(","))) or PROFILES[profile].datasets
-    for name in names:
-        _check_name("datasets", name, DATASETS)
-    experiments = PAPER_EXPERIMENTS if experiment == "all" else (experiment,)
-    return Plan(profile, experiments, names, n_splits)
-
-
-def _check_name(parameter: str, name: str, known: Collection[str]) -> None:
-    if name not in known:
-        raise InputError(f"{parameter} must be among {', '.join(known)}, got {name!r}.")
-
-
 def check_data(plan: Plan, folder: str | None) -> None:
-    """Read every data set of a plan once: what is missing is downloaded now, or named."""
-    for name in dict.fromkeys(cell.dataset for cell in plan.grid_cells()):
+    """Read every data set of a plan once, so that a missing file is found before the work starts.
+
+    Files that can be downloaded are downloaded here.
+    """
+    for name in dict.fromkeys(cell.dataset for cell in grid_cells(plan)):
         try:
             load(name, folder)
         except (OSError, ValueError, ImportError) as error:
@@ -188,7 +99,7 @@ def run_plan(
     n_jobs: int | None = None,
     scheduler: str | None = None,
 ) -> Iterator[Cell]:
-    """Run what is not in the records yet; yield each cell when it is written.
+    """Run every cell that is not in the records yet; yield each cell once it is written.
 
     Parameters
     ----------
@@ -197,14 +108,14 @@ def run_plan(
     folder : path, default=None
         Where the data are; see ``pacfourier.datasets.load``.
     n_jobs : int, default=None
-        Worker processes; None means one a core. They change no result.
+        Number of worker processes. None means one per core. The results do not depend on it.
     scheduler : str, default=None
-        Address of a Dask cluster that does the work in place of ``n_jobs`` processes. Its workers
-        have one thread each, this package and the data.
+        Address of a Dask cluster that does the work instead of ``n_jobs`` processes. Its workers
+        need one thread each, this package and the data.
     """
     with _workers(n_jobs, scheduler) as parallel:
-        yield from _run_wave(plan.toy_cells() + plan.grid_cells(), records, folder, parallel)
-        yield from _run_wave(plan.method_cells(), records, folder, parallel)
+        yield from _run_wave(toy_cells(plan) + grid_cells(plan), records, folder, parallel)
+        yield from _run_wave(method_cells(plan), records, folder, parallel)
 
 
 @contextmanager
@@ -214,7 +125,8 @@ def _workers(n_jobs: int | None, scheduler: str | None) -> Iterator[joblib.Paral
     if scheduler is None:
         yield joblib.Parallel(n_jobs=n_jobs or os.cpu_count(), **options)
         return
-    from distributed import Client
+    with explain_missing_extra():
+        from distributed import Client
 
     with Client(scheduler, set_as_default=False) as client:
         with joblib.parallel_config(backend="dask", client=client):
@@ -255,9 +167,9 @@ def _split_of(cell: Cell) -> tuple[str, str, int]:
 
 
 def chosen_bandwidths(records: Records) -> dict[tuple[str, str, int], Bandwidth]:
-    """Return the bandwidth and C of fewest validation errors, by profile, data set and split.
+    """Return the bandwidth and C with the fewest validation errors, per profile, data and split.
 
-    Of equals the one with the smallest C wins, then the smallest bandwidth.
+    Ties go to the smallest C, then to the smallest bandwidth.
     """
     best: dict[tuple[str, str, int], tuple[float, ...]] = {}
     for row in records.results():

@@ -1,1 +1,1 @@
-"""Divergences and posteriors: numbers in, numbers out; never sees data."""
+"""Posteriors, and certificates of what was learned. Nothing here reads data."""

@@ -1,40 +1,33 @@
 """A certificate: a bound on the alignment loss, and whether its assumptions hold."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
-from pacfourier.bounds import Bound
+import numpy as np
+
+from pacfourier.arrays import FloatArray
+from pacfourier.bounds import Bound, BoundRecord
+from pacfourier.bounds._landmarks import mixture_divergence
 from pacfourier.bounds._result import rounded_up
+from pacfourier.bounds.divergences import kl_divergence
+from pacfourier.core.alignment.landmarks import LandmarkWaves
+from pacfourier.core.alignment.summary import SampleSummary
+from pacfourier.core.alignment.sums import AlignmentSums, target_losses
+from pacfourier.core.alignment.targets import Target
+from pacfourier.pacbayes import assumptions
+from pacfourier.pacbayes.assumptions import Assumption
+from pacfourier.pacbayes.evidence import Evidence, best_bound, bounds_to_try
 
-__all__ = ["Assumption", "Certificate"]
-
-Status = Literal["holds", "declared", "violated"]
-
-
-@dataclass(frozen=True)
-class Assumption:
-    """One condition of the theorem, and what is known of it.
-
-    Attributes
-    ----------
-    name : str
-    status : {"holds", "declared", "violated"}
-        "declared" rests on the user's word.
-    reason : str
-        Why; for a violation, also the legal repair.
-    """
-
-    name: str
-    status: Status
-    reason: str
+__all__ = ["Assumption", "Certificate", "LandmarkFacts", "certificate_of", "landmark_certificate"]
 
 
 @dataclass(frozen=True, repr=False)
 class Certificate:
     """An upper bound on the alignment loss of a kernel, under named assumptions.
 
-    It bounds the alignment loss, not the error of a predictor.
+    It is not a bound on classification error.
 
     Attributes
     ----------
@@ -46,16 +39,16 @@ class Certificate:
     epsilon : float
         Probability, over the sample, that the bound fails.
     bound : str
-        Name of the bound, the best of ``candidates``.
-    candidates : tuple of str
-        The bounds that were tried; each was given an equal share of epsilon.
+        Name of the bound: the best of ``bounds_tried``.
+    bounds_tried : tuple of str
+        Names of all bounds that were tried. Each of them got an equal share of epsilon.
     of : str
-        What is certified: "deployed", the kernel of the kept frequencies; "posterior", that of
-        the whole posterior; "average", the mean over the landmarks; "landmark 3", one of them.
+        What is certified: "deployed", the kernel of the kept frequencies; "posterior", the kernel
+        of the whole posterior; "average", the mean over the landmarks; "landmark 3", one of them.
     ceiling : float
-        What the loss cannot exceed anyway: 1/2 for declared binary labels, else 1.
+        A value that the loss cannot exceed: 1/2 if the labels were declared binary, else 1.
     rounding : float
-        What was allowed for arithmetic in single precision, in every empirical average.
+        The allowance for single precision in every empirical average.
     details : Bound
         The bound with its parameters, theorem and reference.
     assumptions : tuple of Assumption
@@ -66,7 +59,7 @@ class Certificate:
     n_samples: int
     epsilon: float
     bound: str
-    candidates: tuple[str, ...]
+    bounds_tried: tuple[str, ...]
     of: str
     ceiling: float
     rounding: float
@@ -80,14 +73,14 @@ class Certificate:
 
     @property
     def value(self) -> float:
-        """The bound; a ValueError, with the repair, where an assumption is violated."""
+        """The bound. If an assumption is violated, a ValueError says how to fix it."""
         if self.violations:
             reasons = " ".join(f"{item.name}: {item.reason}" for item in self.violations)
             raise ValueError(f"No certificate. {reasons}")
         return min(self.details.value, self.ceiling)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers, strings and lists, fit for JSON; a refused value is None."""
+        """Return numbers, strings and lists that JSON can hold. The value is None if refused."""
         details = {
             "theorem": self.details.theorem,
             "reference": self.details.reference,
@@ -104,7 +97,7 @@ class Certificate:
             "n_samples": self.n_samples,
             "epsilon": self.epsilon,
             "bound": self.bound,
-            "candidates": list(self.candidates),
+            "bounds_tried": list(self.bounds_tried),
             "ceiling": self.ceiling,
             "rounding": self.rounding,
             **details,
@@ -123,7 +116,8 @@ class Certificate:
         return f"Alignment loss of the {what} <= {rounded_up(self.value)}"
 
     def _facts(self) -> list[tuple[str, str]]:
-        tried = f"best of {len(self.candidates)}, " if len(self.candidates) > 1 else ""
+        n_tried = len(self.bounds_tried)
+        tried = f"best of {n_tried}, " if n_tried > 1 else ""
         return [
             ("holds with probability", f"{1 - self.epsilon:g} over samples of {self.n_samples:,}"),
             ("empirical loss", f"{self.empirical_loss:.4f}"),
@@ -151,3 +145,164 @@ class Certificate:
         headline = escape(self._headline())
         style = "text-align:left; border-collapse:collapse"
         return f"<strong>{headline}</strong><table style='{style}'>{facts}{rows}</table>"
+
+
+def certificate_of(
+    posterior: FloatArray,
+    evidence: Evidence,
+    *,
+    sums: AlignmentSums,
+    target: Target,
+    summary: SampleSummary,
+    prior_source: Any,
+    epsilon: float,
+    bound: str | BoundRecord,
+    of: str,
+    more_assumptions: tuple[Assumption, ...] = (),
+) -> Certificate:
+    """Return the certificate of a posterior over candidate frequencies.
+
+    Parameters
+    ----------
+    posterior : array of shape (n_candidates,)
+        Weights of the frequencies to certify.
+    evidence : Evidence
+        What ``alignment_evidence`` makes of the sums.
+    sums, target, summary
+        What was learned from the sample.
+    prior_source : str, float or Spectrum
+        Where the bandwidth of the prior comes from.
+    epsilon, bound, of
+        As in ``PBRFF.certificate``.
+    more_assumptions : tuple of Assumption
+        Assumptions of the estimator itself.
+    """
+    quantities = evidence.quantities(posterior)
+    tried = bounds_to_try(bound, quantities)
+    best, details = best_bound(quantities, tried, epsilon)
+    return Certificate(
+        empirical_loss=float(posterior @ target_losses(sums, target)),
+        divergence=quantities["divergence"],
+        n_samples=evidence.n_samples,
+        epsilon=epsilon,
+        bound=best.name,
+        bounds_tried=tuple(record.name for record in tried),
+        of=of,
+        ceiling=0.5 if evidence.is_binary else 1.0,
+        rounding=float(posterior @ sums.rounding),
+        details=details,
+        assumptions=(
+            assumptions.sample_assumption(summary),
+            assumptions.prior_assumption(prior_source),
+            assumptions.input_assumption(summary),
+            assumptions.loss_assumption(target),
+            assumptions.label_assumption(is_binary=evidence.is_binary),
+            assumptions.constant_assumption(best.constant),
+            assumptions.object_assumption(of),
+            *more_assumptions,
+        ),
+    )
+
+
+class LandmarkFacts(NamedTuple):
+    """What a certificate must know about landmarks.
+
+    Attributes
+    ----------
+    waves : LandmarkWaves
+    posteriors : array of shape (n_landmarks, n_frequencies)
+    source : str
+        How the landmarks were chosen: "random", "medoids", "given", ...
+    are_samples : bool
+        Whether the landmarks are distinct samples, with their labels.
+    are_foreign : bool
+        Whether no landmark is a row of the sample.
+    n_samples : int
+    """
+
+    waves: LandmarkWaves
+    posteriors: FloatArray
+    source: str
+    are_samples: bool
+    are_foreign: bool
+    n_samples: int
+
+    @property
+    def are_picked(self) -> bool:
+        """Whether the landmarks may have been picked among the samples by looking at them."""
+        return self.source != "random" and not self.are_foreign
+
+
+def landmark_certificate(
+    facts: LandmarkFacts,
+    rows: Sequence[int],
+    *,
+    target: Target,
+    summary: SampleSummary,
+    prior_source: Any,
+    epsilon: float,
+    bound: str | BoundRecord,
+    of: str,
+    is_named: bool = False,
+) -> Certificate:
+    """Return the certificate of the mean loss of some landmarks.
+
+    The hypothesis is a pair (landmark, frequency), so the bound also pays for the choice of the
+    landmarks among all those that could have been chosen. ``is_named`` says that the one landmark
+    was named in advance, which makes the choice free unless it was picked among the samples.
+    """
+    is_free = is_named and not facts.are_picked
+    n_choices = facts.n_samples if facts.are_picked else len(facts.posteriors)
+    quantities, loss, rounding = _landmark_quantities(facts, rows, 1 if is_free else n_choices)
+    tried = bounds_to_try(bound, quantities)
+    best, details = best_bound(quantities, tried, epsilon)
+    return Certificate(
+        empirical_loss=loss,
+        divergence=quantities["divergence"],
+        n_samples=facts.n_samples,
+        epsilon=epsilon,
+        bound=best.name,
+        bounds_tried=tuple(record.name for record in tried),
+        of=of,
+        ceiling=1.0,
+        rounding=rounding,
+        details=details,
+        assumptions=(
+            assumptions.sample_assumption(summary),
+            assumptions.prior_assumption(prior_source),
+            assumptions.input_assumption(summary),
+            assumptions.landmark_assumption(
+                facts.source, are_samples=facts.are_samples, are_foreign=facts.are_foreign
+            ),
+            assumptions.loss_assumption(target),
+            assumptions.constant_assumption(best.constant),
+            *((assumptions.choice_assumption(),) if is_free else ()),
+        ),
+    )
+
+
+def _landmark_quantities(
+    facts: LandmarkFacts, rows: Sequence[int], n_choices: int
+) -> tuple[dict[str, Any], float, float]:
+    """Return the quantities of the mean over some landmarks, its loss and its rounding."""
+    posteriors, waves = facts.posteriors[rows], facts.waves
+
+    def mean(values: FloatArray) -> float:
+        return float(np.mean(np.sum(posteriors * values[rows], axis=1)))
+
+    divergences = [kl_divergence(posterior) for posterior in posteriors]
+    divergence = float(np.mean(divergences))
+    if n_choices > len(rows):
+        weights = np.full(len(rows), 1 / len(rows))
+        divergence = mixture_divergence(weights=weights, divergences=divergences, n_train=n_choices)
+    # The phases of the landmark itself are exact: only one of the two factors is rounded.
+    loss, rounding = mean(waves.losses), mean(waves.rounding)
+    quantities = {
+        "loss": min(loss + rounding, 1.0),
+        "divergence": divergence,
+        "n_samples": int(waves.n_others[rows].min()),
+        "second_moment": min(mean(waves.second_moments) + rounding, 0.25),
+        "n_hypotheses": posteriors.shape[1],
+        "pairs": False,
+    }
+    return quantities, loss, rounding

@@ -1,56 +1,59 @@
-"""The bounds by name: from what a sample says of every frequency to the best of several."""
+"""What a sample says about every candidate frequency, and the best bound that follows from it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from operator import attrgetter
 
 import numpy as np
 
-from pacfourier import bounds
-from pacfourier.arrays import FloatArray
-from pacfourier.bounds import Bound
-from pacfourier.bounds._first_order import first_order_of_measure
-from pacfourier.pacbayes.divergences import divergence_from, kl_divergence, power_divergence
-from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
+from pacfourier.arrays import FloatArray, IntArray
+from pacfourier.bounds import RECORDS, Bound, BoundRecord
+from pacfourier.bounds._record import Quantities
+from pacfourier.bounds.divergences import divergence_from, kl_divergence, power_divergence
+from pacfourier.core.alignment.sums import AlignmentSums, signed_waves, target_losses
+from pacfourier.core.alignment.targets import Target
 
 __all__ = [
-    "BOUNDS",
     "Evidence",
+    "alignment_evidence",
     "best_bound",
-    "certified_inverse_temperature",
-    "landmark_bound",
+    "bounds_to_try",
+    "certified_weights",
+    "default_bound",
     "particle_log_prior",
 ]
 
-# What grids of rates take for the number of hypotheses where the prior is continuous: any number
-# would do that was written down before the data.
+# Grids of rates are placed by a number of hypotheses. If the prior is continuous, any number will
+# do that was written down before the data.
 N_HYPOTHESES = 1000
+# The order of the chi-square divergence.
+DEFAULT_MU = 2.0
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a sample says of every candidate frequency, and what its user declared.
+    """What a sample says about every candidate frequency, and what the user declared.
 
     Attributes
     ----------
     losses : array of shape (n_candidates,)
     n_samples : int
     is_binary : bool
-        Whether the label space was declared to have two elements.
+        Whether the labels were declared to have two classes.
     second_moments : array of shape (n_candidates,) or None
-        Mean of (loss - 1/2)^2 over pairs; None where it is not known.
-    amplitudes, harmonics : arrays of shape (n_candidates,) or None
-        Length of the mean of y exp(i omega . x), and mean of cos 2 (omega . x - its angle); None
+        Mean of (loss - 1/2)^2 over pairs. None if it is unknown.
+    amplitudes, second_harmonics : arrays of shape (n_candidates,) or None
+        Length of the mean of y exp(i omega . x), and mean of cos 2 (omega . x - its angle). None
         unless binary.
-    mu : float
-        Order of the divergence that ``f_divergence`` pays.
-    inverse_temperature : float or None
-        The t of ``localised``, where the posterior is the Gibbs posterior of the losses at a t
-        fixed in advance.
     rounding : float
-        How far the losses may be from those of the sample.
+        How far each loss may be from that of the sample, because of single precision.
     log_prior : array of shape (n_candidates,) or None
-        Logarithms of a random measure on the candidates whose mean is the prior, as a sampler
-        leaves them (``particle_log_prior``). None means the uniform prior.
+        Logarithms of a random measure on the candidates whose mean is the prior. A sampler returns
+        them (``particle_log_prior``). None means the uniform prior.
+    constants : mapping from str to float
+        Constants of the posterior that some bounds need: ``mu``, the order of the divergence of
+        ``f_divergence``, and ``inverse_temperature``, that of a Gibbs posterior of the losses if it
+        was fixed in advance.
     """
 
     losses: FloatArray
@@ -58,33 +61,93 @@ class Evidence:
     is_binary: bool = False
     second_moments: FloatArray | None = None
     amplitudes: FloatArray | None = None
-    harmonics: FloatArray | None = None
-    mu: float = 2.0
-    inverse_temperature: float | None = None
+    second_harmonics: FloatArray | None = None
     rounding: float = 0.0
     log_prior: FloatArray | None = None
+    constants: Mapping[str, float] = field(default_factory=dict)
 
-    @property
-    def n_hypotheses(self) -> int:
-        """The number that places grids of rates."""
-        return len(self.losses) if self.log_prior is None else N_HYPOTHESES
-
-    def divergence(self, posterior: FloatArray) -> float:
-        """Return the divergence of a posterior over the candidates from the prior."""
+    def quantities(self, posterior: FloatArray) -> Quantities:
+        """Return all that bounds may need to know about a posterior, by the names of a record."""
+        n_candidates = len(posterior)
+        constants = {"mu": DEFAULT_MU, **self.constants}
+        moments = self.second_moments
+        shared = {
+            "loss": float(posterior @ self.losses),
+            "n_samples": self.n_samples,
+            "pairs": True,
+            "second_moment": None if moments is None else float(posterior @ moments),
+            "binary": self.is_binary,
+            "posterior": posterior,
+            "amplitudes": self.amplitudes,
+            "second_harmonics": self.second_harmonics,
+            "rounding": self.rounding,
+            **constants,
+        }
         if self.log_prior is None:
-            return kl_divergence(posterior)
-        return max(divergence_from(posterior, self.log_prior), 0.0)
+            return {
+                **shared,
+                "sampled": False,
+                "divergence": kl_divergence(posterior),
+                "power_divergence": power_divergence(posterior, constants["mu"]),
+                "n_hypotheses": n_candidates,
+                "log_prior": np.full(n_candidates, -np.log(n_candidates)),
+            }
+        return {
+            **shared,
+            "sampled": True,
+            "divergence": max(divergence_from(posterior, self.log_prior), 0.0),
+            "power_divergence": None,
+            "n_hypotheses": N_HYPOTHESES,
+            "log_prior": self.log_prior,
+        }
 
-    @property
-    def default_bounds(self) -> tuple[str, ...]:
-        """The tightest bounds for this kind of labels, fixed before any data are seen."""
-        if self.log_prior is not None:
-            # Divergences of tens of nats and low losses: there kl is the better one.
-            moment = "catoni_grid" if self.second_moments is None else "unexpected_bernstein"
-            return ("first_order", "kl", moment) if self.is_binary else ("kl", moment)
-        if self.is_binary:
-            return ("first_order", "unexpected_bernstein")
-        return ("catoni_grid",) if self.second_moments is None else ("unexpected_bernstein",)
+
+def alignment_evidence(
+    sums: AlignmentSums,
+    target: Target,
+    *,
+    log_prior: FloatArray | None = None,
+    constants: Mapping[str, float] | None = None,
+) -> Evidence:
+    """Return what the sums of a sample say about every candidate frequency, rounded outward."""
+    amplitudes, harmonics = signed_waves(sums) if target.is_binary else (None, None)
+    losses = target_losses(sums, target) + sums.rounding
+    # Two classes that no wave tells apart have the loss n / (2 (n - 1)).
+    largest = sums.n_samples / (2 * (sums.n_samples - 1)) if target.is_binary else 1
+    moments = None
+    if target.has_sign_agreements:
+        moments = np.clip(sums.second_moments() + sums.rounding, 0, 0.25)
+    return Evidence(
+        losses=np.clip(losses, 0, largest),
+        n_samples=sums.n_samples,
+        is_binary=target.is_binary,
+        second_moments=moments,
+        amplitudes=amplitudes,
+        second_harmonics=harmonics,
+        rounding=float(sums.rounding.max()),
+        log_prior=log_prior,
+        constants=constants or {},
+    )
+
+
+def certified_weights(
+    of: str, posterior: FloatArray, kept: IntArray, kept_weights: FloatArray
+) -> FloatArray:
+    """Return the posterior to certify: the whole one, or that of the kept frequencies.
+
+    Parameters
+    ----------
+    of : {"deployed", "posterior"}
+    posterior : array of shape (n_candidates,)
+    kept : array of shape (n_frequencies,)
+        Indices of the kept frequencies among the candidates.
+    kept_weights : array of shape (n_frequencies,)
+    """
+    if of == "posterior":
+        return posterior
+    if of != "deployed":
+        raise ValueError(f"of must be one of ('deployed', 'posterior'), got {of!r}.")
+    return np.asarray(np.bincount(kept, kept_weights, minlength=len(posterior)), dtype=np.float64)
 
 
 def particle_log_prior(
@@ -97,10 +160,10 @@ def particle_log_prior(
 
     because a run from the prior P to :math:`P e^{-V}` is unbiased:
     :math:`\mathbb{E}_{run}[\hat Z \sum_k W_k g(\theta_k)] = \mathbb{E}_P[e^{-V} g]` for every g,
-    of which :math:`g = e^{V + B}` is one. An exponential moment
-    :math:`\mathbb{E}_S \mathbb{E}_P e^{B} \le 1` is therefore one of :math:`\hat P` too, over
-    sample and run, and the bound that follows from it holds for all weights r of the particles
-    with the divergence
+    and in particular for :math:`g = e^{V + B}`. So an exponential moment
+    :math:`\mathbb{E}_S \mathbb{E}_P e^{B} \le 1` also holds for :math:`\hat P`, over sample and
+    run. The bound that follows from it holds for all weights r of the particles with the
+    divergence
 
     .. math:: \sum_k r_k \ln\frac{r_k}{\hat P_k} = -\ln \hat Z - \sum_k r_k V(\theta_k)
               + \mathrm{KL}(r \Vert W) .
@@ -108,168 +171,77 @@ def particle_log_prior(
     return log_evidence + log_weights + potentials
 
 
-def best_bound(
-    posterior: FloatArray, evidence: Evidence, epsilon: float, names: tuple[str, ...]
-) -> tuple[str, Bound]:
-    """Return the smallest of several bounds, each at its share of epsilon, and its name.
+def bounds_to_try(bound: str | BoundRecord, quantities: Quantities) -> tuple[BoundRecord, ...]:
+    """Return the bounds that "auto", a name or a record asks for, in the order they are tried."""
+    if isinstance(bound, BoundRecord):
+        return (bound,)
+    if bound == "auto":
+        usual = [record for record in RECORDS.values() if _is_tried_by_auto(record, quantities)]
+        return tuple(sorted(usual, key=attrgetter("auto.rank")))
+    if not isinstance(bound, str) or bound not in RECORDS:
+        raise ValueError(
+            f"bound must be 'auto' or one of {_names(quantities)}, or a BoundRecord, got {bound!r}."
+        )
+    return (RECORDS[bound],)
 
-    By the union bound all of them hold together with probability 1 - epsilon.
+
+def best_bound(
+    quantities: Quantities, records: tuple[BoundRecord, ...], epsilon: float
+) -> tuple[BoundRecord, Bound]:
+    """Return the record and the value of the smallest of several bounds.
+
+    Each of them gets an equal share of epsilon. By the union bound, all of them hold together with
+    probability 1 - epsilon.
     """
     if not 0 < epsilon < 1:
         raise ValueError(f"epsilon must be in (0, 1), got {epsilon!r}.")
-    share = epsilon / len(names)
-    values = {name: _named_bound(name)(posterior, evidence, share) for name in names}
-    return min(values.items(), key=lambda item: item[1].value)
+    share = epsilon / len(records)
+    values = [(record, _value(record, quantities, share)) for record in records]
+    return min(values, key=lambda item: item[1].value)
 
 
-def certified_inverse_temperature(
-    losses: FloatArray, evidence: Evidence, epsilon: float = 0.05
-) -> float:
-    """Return the inverse temperature whose Gibbs posterior has the smallest bound.
-
-    The bounds hold for all posteriors at once, so that the search is free. The temperatures are
-    those at which the posterior is as wide as 1 to N equal weights, in 60 equal ratios.
-    """
-    sizes = np.geomspace(1, len(losses), 60)
-    temperatures = [inverse_temperature_of_size(losses, size) for size in sizes]
-
-    def value(inverse_temperature: float) -> float:
-        posterior = gibbs_posterior(losses, inverse_temperature)
-        return best_bound(posterior, evidence, epsilon, evidence.default_bounds)[1].value
-
-    return min(temperatures, key=value)
+def default_bound(evidence: Evidence, posterior: FloatArray, epsilon: float) -> float:
+    """Return the value of the bound that "auto" finds for a posterior."""
+    quantities = evidence.quantities(posterior)
+    return best_bound(quantities, bounds_to_try("auto", quantities), epsilon)[1].value
 
 
-def _named_bound(name: str) -> Callable[[FloatArray, Evidence, float], Bound]:
-    if name not in BOUNDS:
-        raise ValueError(f"bound must be 'auto' or one of {tuple(BOUNDS)}, got {name!r}.")
-    return BOUNDS[name]
+def _is_known(name: str, quantities: Quantities) -> bool:
+    value = quantities.get(name)
+    return value is not None and value is not False
 
 
-def _from_kl(function: Callable[..., Bound], *, grid: bool) -> Callable[..., Bound]:
-    def bound(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bound:
-        arguments = {"n_hypotheses": evidence.n_hypotheses} if grid else {}
-        return function(
-            loss=float(posterior @ evidence.losses),
-            divergence=evidence.divergence(posterior),
-            n_samples=evidence.n_samples,
-            epsilon=epsilon,
-            **arguments,
-        )
-
-    return bound
-
-
-def _unexpected_bernstein(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bound:
-    if evidence.second_moments is None:
-        raise ValueError("bound='unexpected_bernstein' needs labels that are classes.")
-    return bounds.unexpected_bernstein(
-        loss=float(posterior @ evidence.losses),
-        divergence=evidence.divergence(posterior),
-        n_samples=evidence.n_samples,
-        epsilon=epsilon,
-        second_moment=float(posterior @ evidence.second_moments),
-        n_hypotheses=evidence.n_hypotheses,
+def _is_tried_by_auto(record: BoundRecord, quantities: Quantities) -> bool:
+    return (
+        record.auto is not None
+        and all(_is_known(name, quantities) for name in record.auto.known)
+        and not any(_is_known(name, quantities) for name in record.auto.unknown)
     )
 
 
-def _first_order(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bound:
-    if evidence.amplitudes is None or evidence.harmonics is None:
-        raise ValueError("bound='first_order' needs declared binary labels: target_type='binary'.")
-    log_prior = evidence.log_prior
-    if log_prior is None:
-        log_prior = np.full(len(posterior), -np.log(len(posterior)))
-    return first_order_of_measure(
-        posterior=posterior,
-        log_prior=log_prior,
-        amplitudes=evidence.amplitudes,
-        second_harmonics=evidence.harmonics,
-        n_samples=evidence.n_samples,
-        epsilon=epsilon,
-        n_hypotheses=evidence.n_hypotheses,
-    )
-
-
-def _norm(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bound:
-    if not evidence.is_binary:
-        raise ValueError("bound='norm' needs declared binary labels: target_type='binary'.")
-    return _from_kl(bounds.norm, grid=False)(posterior, evidence, epsilon)
-
-
-def _f_divergence(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bound:
-    if evidence.log_prior is not None:
+def _value(record: BoundRecord, quantities: Quantities, epsilon: float) -> Bound:
+    if not _covers(record, quantities):
         raise ValueError(
-            "bound must be 'auto' or rest on an exponential moment where a sampler made the "
-            "candidates, got 'f_divergence'."
+            f"bound must be 'auto' or one of {_names(quantities)}, or a BoundRecord with 'pairs' "
+            f"in its needs, because the loss is a mean over points, got {record.name!r}."
         )
-    return bounds.f_divergence(
-        loss=float(posterior @ evidence.losses),
-        divergence=power_divergence(posterior, evidence.mu),
-        n_samples=evidence.n_samples,
-        epsilon=epsilon,
-        mu=evidence.mu,
-        binary=evidence.is_binary,
-    )
-
-
-def _localised(posterior: FloatArray, evidence: Evidence, epsilon: float) -> Bound:
-    if evidence.inverse_temperature is None:
+    if quantities.get("sampled") and not record.exponential:
         raise ValueError(
-            "bound='localised' needs of='posterior' and a Gibbs posterior of the losses: "
-            "PBRFF with a number for beta and class_weight=None."
+            f"bound={record.name!r} needs candidates drawn from the prior, but a sampler moved "
+            "them: use bound='auto', or a bound with an exponential moment, such as 'kl'."
         )
-    return bounds.localised(
-        loss=float(posterior @ evidence.losses),
-        n_samples=evidence.n_samples,
-        epsilon=epsilon,
-        inverse_temperature=evidence.inverse_temperature,
-        rounding=evidence.rounding,
-    )
+    missing = [name for name in record.needs if quantities.get(name) is None]
+    missing += [name for name in record.requires if not _is_known(name, quantities)]
+    if missing:
+        advice = record.advice or f"{', '.join(missing)}, which this model does not know."
+        raise ValueError(f"bound={record.name!r} needs {advice}")
+    return record.function(epsilon=epsilon, **{name: quantities[name] for name in record.needs})
 
 
-BOUNDS: dict[str, Callable[[FloatArray, Evidence, float], Bound]] = {
-    "kl": _from_kl(bounds.kl, grid=False),
-    "hoeffding_grid": _from_kl(bounds.hoeffding_grid, grid=True),
-    "hoeffding_peeling": _from_kl(bounds.hoeffding_peeling, grid=False),
-    "catoni_grid": _from_kl(bounds.catoni_grid, grid=True),
-    "unexpected_bernstein": _unexpected_bernstein,
-    "norm": _norm,
-    "first_order": _first_order,
-    "f_divergence": _f_divergence,
-    "localised": _localised,
-}
-"""The bounds that may be asked for by name: a posterior, the evidence and epsilon in."""
+def _names(quantities: Quantities) -> tuple[str, ...]:
+    """Return the names of the bounds that cover this kind of mean."""
+    return tuple(name for name, record in RECORDS.items() if _covers(record, quantities))
 
 
-def landmark_bound(
-    name: str,
-    *,
-    loss: float,
-    divergence: float,
-    second_moment: float,
-    n_others: int,
-    n_hypotheses: int,
-    epsilon: float,
-) -> Bound:
-    """Return a bound, by its name, on a loss that is a mean over independent samples.
-
-    The loss of a landmark compares one point with ``n_others`` others: no pairs are shared.
-    """
-    arguments: dict[str, dict[str, float]] = {
-        "kl": {},
-        "hoeffding_peeling": {},
-        "hoeffding_grid": {"n_hypotheses": n_hypotheses},
-        "catoni_grid": {"n_hypotheses": n_hypotheses},
-        "unexpected_bernstein": {"n_hypotheses": n_hypotheses, "second_moment": second_moment},
-    }
-    if name not in arguments:
-        raise ValueError(f"bound must be 'auto' or one of {tuple(arguments)}, got {name!r}.")
-    bound: Bound = getattr(bounds, name)(
-        loss=loss,
-        divergence=divergence,
-        n_samples=n_others,
-        epsilon=epsilon,
-        pairs=False,
-        **arguments[name],
-    )
-    return bound
+def _covers(record: BoundRecord, quantities: Quantities) -> bool:
+    return quantities["pairs"] or "pairs" in record.needs

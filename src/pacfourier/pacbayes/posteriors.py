@@ -1,33 +1,140 @@
-r"""Posteriors over a finite pool of frequencies, from their losses.
+r"""Posteriors over a finite pool of candidate frequencies, and draws from them.
 
-All solve one problem: the smallest mean loss :math:`\sum_m Q_m \hat L_m` at a given divergence
-from the uniform prior. Where the divergence is KL the answer is Gibbs' exponential weights; where
-it is a power divergence :math:`D_\mu`, truncated powers of the gap to a threshold.
+A rule turns losses into a posterior. ``Gibbs`` is the paper's: exponential weights, the smallest
+mean loss at a given Kullback-Leibler divergence from the uniform prior. A draw then keeps a few
+of the candidates.
+
+To add a posterior, write a frozen dataclass with the method of ``PosteriorRule`` and name it as
+the ``_rule`` of a subclass of ``LearnedFourierMap``. Its fields are the estimator's parameters.
 """
 
-from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from types import MappingProxyType
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from scipy.optimize import brentq
 
-from pacfourier.arrays import FloatArray
-from pacfourier.pacbayes.divergences import (
-    effective_sample_size,
-    kl_divergence,
-    log_power_mean,
-)
+from pacfourier.arrays import FloatArray, IntArray
 
 __all__ = [
-    "divergence_ball_posterior",
+    "DRAWS",
+    "Draw",
+    "Gibbs",
+    "Posterior",
+    "PosteriorRequest",
+    "PosteriorRule",
+    "check_draw",
+    "draw_frequencies",
+    "effective_sample_size",
     "gibbs_posterior",
     "inverse_temperature_of_size",
-    "kl_ball_posterior",
+    "least_bounded_temperature",
 ]
 
-
+Draw = Literal["replacement", "distinct", "weighted"]
+DRAWS = ("replacement", "distinct", "weighted")
 # exp(-100) of anything is less than a rounding of it.
 LARGEST_STEP = 100.0
+# How many widths of the posterior beta="bound" tries.
+N_WIDTHS = 60
+
+
+class PosteriorRequest(NamedTuple):
+    """What a rule may use to compute a posterior.
+
+    Attributes
+    ----------
+    losses : array of shape (n_candidates,)
+        The losses to be made small.
+    n_frequencies : int
+        How many candidates will be kept.
+    n_samples : float
+        The effective number of samples, which is smaller than their number if they are weighted.
+    are_plain_losses : bool
+        Whether these are the paper's losses, which certificates bound, rather than balanced ones.
+    bound : callable
+        Returns the value of the default certificate of given weights.
+    """
+
+    losses: FloatArray
+    n_frequencies: int
+    n_samples: float
+    are_plain_losses: bool
+    bound: Callable[[FloatArray], float]
+
+    @property
+    def width(self) -> float:
+        """The effective number of candidates that "ess" asks for: 2 D, or half of all."""
+        return min(2 * self.n_frequencies, max(len(self.losses) / 2, 1))
+
+
+class Posterior(NamedTuple):
+    """Weights of the candidates, and how they were chosen.
+
+    Attributes
+    ----------
+    weights : array of shape (n_candidates,)
+        They sum to one.
+    inverse_temperature : float or None
+        The t of a Gibbs posterior.
+    constants : mapping from str to float
+        Numbers fixed before the sample was seen, by the name under which bounds ask for them.
+    """
+
+    weights: FloatArray
+    inverse_temperature: float | None = None
+    constants: Mapping[str, float] = MappingProxyType({})
+
+
+class PosteriorRule(Protocol):
+    """How losses become a posterior."""
+
+    def check(self) -> None:
+        """Raise ValueError if a parameter is out of its range."""
+
+    def posterior(self, request: PosteriorRequest) -> Posterior:
+        """Return the posterior."""
+
+
+@dataclass(frozen=True)
+class Gibbs:
+    """The paper's pseudo-posterior (Equation 19).
+
+    Parameters
+    ----------
+    beta : float or {"ess", "bound"}
+        The t of the posterior is beta sqrt(n). "ess" takes the t at which the posterior is as
+        wide as 2 D equal weights, "bound" the one with the smallest certificate.
+    """
+
+    beta: float | str
+
+    def check(self) -> None:
+        """Raise ValueError unless beta is positive or the name of a rule."""
+        if self.beta in ("ess", "bound"):
+            return
+        if not isinstance(self.beta, Real) or not 0 < self.beta < np.inf:
+            raise ValueError(
+                f"beta must be positive and finite or 'ess' or 'bound', got {self.beta!r}."
+            )
+
+    def posterior(self, request: PosteriorRequest) -> Posterior:
+        """Return the exponential weights at the inverse temperature that beta means."""
+        t = self._inverse_temperature(request)
+        # A localised bound needs a t fixed in advance, on the losses that it bounds.
+        is_fixed = not isinstance(self.beta, str) and request.are_plain_losses
+        constants = {"inverse_temperature": t} if is_fixed else {}
+        return Posterior(gibbs_posterior(request.losses, t), t, constants)
+
+    def _inverse_temperature(self, request: PosteriorRequest) -> float:
+        if self.beta == "ess":
+            return inverse_temperature_of_size(request.losses, request.width)
+        if self.beta == "bound":
+            return least_bounded_temperature(request.losses, request.bound)
+        return float(self.beta) * float(np.sqrt(request.n_samples))
 
 
 def gibbs_posterior(losses: FloatArray, inverse_temperature: float) -> FloatArray:
@@ -61,30 +168,6 @@ def gibbs_posterior(losses: FloatArray, inverse_temperature: float) -> FloatArra
     return weights / weights.sum()
 
 
-def kl_ball_posterior(losses: FloatArray, rho: float) -> FloatArray:
-    r"""Return the posterior of least mean loss with :math:`\mathrm{KL}(Q \Vert P) \le \rho`.
-
-    It is the Gibbs posterior whose divergence is rho; past the divergence of the best
-    frequencies alone, it is uniform on those.
-
-    Parameters
-    ----------
-    losses : array of shape (n_frequencies,)
-    rho : float
-        Radius of the ball, positive.
-
-    Examples
-    --------
-    >>> kl_ball_posterior(np.array([0.0, 0.5, 1.0]), rho=2.0)
-    array([1., 0., 0.])
-    """
-    _check_radius(rho)
-    best = _uniform_on_best(losses)
-    if rho >= kl_divergence(best):
-        return best
-    return gibbs_posterior(losses, _inverse_temperature(losses, kl_divergence, rho))
-
-
 def inverse_temperature_of_size(losses: FloatArray, size: float) -> float:
     r"""Return the t at which the Gibbs posterior is as wide as ``size`` equal weights.
 
@@ -96,80 +179,51 @@ def inverse_temperature_of_size(losses: FloatArray, size: float) -> float:
         raise ValueError(f"size must be at least 1, got {size!r}.")
     if size >= len(losses) or np.ptp(losses) == 0:
         return 0.0
-    smallest = effective_sample_size(_uniform_on_best(losses))
+    smallest = effective_sample_size(uniform_on_best(losses))
     target = max(size, smallest * (1 + 1e-9))
-    return _inverse_temperature(
+    return gibbs_temperature(
         losses, lambda posterior: -np.log(effective_sample_size(posterior)), -np.log(target)
     )
 
 
-def divergence_ball_posterior(losses: FloatArray, rho: float, mu: float = 2.0) -> FloatArray:
-    r"""Return the posterior of least mean loss with :math:`D_\mu(Q \Vert P) \le \rho`.
+def least_bounded_temperature(losses: FloatArray, bound: Callable[[FloatArray], float]) -> float:
+    """Return the inverse temperature whose Gibbs posterior has the smallest bound.
 
-    The problem of Sinha and Duchi (2016) for mu = 2, Equations 17 and 18 of the paper for any
-    mu > 1. Stationarity of the Lagrangian gives, for some threshold :math:`\eta`,
-
-    .. math:: Q_m \propto (\eta - \hat L_m)_+^{1 / (\mu - 1)} ,
-
-    and the divergence decreases in :math:`\eta`, so that one root gives the exact answer.
-
-    Parameters
-    ----------
-    losses : array of shape (n_frequencies,)
-    rho : float
-        Radius of the ball, positive.
-    mu : float, default=2.0
-        Order of the divergence, above one.
-
-    Examples
-    --------
-    >>> divergence_ball_posterior(np.array([0.0, 0.5, 1.0]), rho=2 / 3).round(4)
-    array([0.6667, 0.3333, 0.    ])
+    The bounds hold for all posteriors at once, so the search costs nothing. The temperatures are
+    those at which the posterior is as wide as 1 to N equal weights, in 60 equal ratios.
     """
-    _check_radius(rho)
-    if not (mu > 1 and np.isfinite(mu)):
-        raise ValueError(f"mu must be greater than 1, got {mu!r}.")
-    best = _uniform_on_best(losses)
-    if np.log1p(rho) >= log_power_mean(best, mu):
-        return best
-    gaps = losses - losses.min()
-    levels = np.unique(gaps)
-
-    def posterior(base: float, excess: float) -> FloatArray:
-        # The threshold in two parts: their sum would round away a small excess.
-        heights = np.maximum((base - gaps) + excess, 0.0) / (base + excess)
-        weights = heights ** (1 / (mu - 1))
-        return weights / weights.sum()
-
-    def surplus(base: float, excess: float) -> float:
-        return log_power_mean(posterior(base, excess), mu) - float(np.log1p(rho))
-
-    # The active set by bisection over the levels, then a smooth equation above its level.
-    n_above = bisect_left(
-        range(1, len(levels)), True, key=lambda k: surplus(float(levels[k]), 0.0) <= 0
-    )
-    base = float(levels[n_above])
-    log_excess = _root(lambda value: surplus(base, np.exp(value)), start=float(np.log(levels[-1])))
-    return posterior(base, np.exp(log_excess))
+    sizes = np.geomspace(1, len(losses), N_WIDTHS)
+    temperatures = [inverse_temperature_of_size(losses, size) for size in sizes]
+    return min(temperatures, key=lambda t: bound(gibbs_posterior(losses, t)))
 
 
-def _uniform_on_best(losses: FloatArray) -> FloatArray:
+def effective_sample_size(posterior: FloatArray) -> float:
+    r"""Return :math:`1 / \sum_m Q_m^2`: how many equal weights a posterior is as wide as.
+
+    >>> effective_sample_size(np.array([0.5, 0.5, 0.0]))
+    2.0
+    """
+    return float(1 / np.square(posterior).sum())
+
+
+def uniform_on_best(losses: FloatArray) -> FloatArray:
+    """Return equal weights on the candidates of smallest loss."""
     is_best = losses == losses.min()
     return is_best / is_best.sum()
 
 
-def _inverse_temperature(
+def gibbs_temperature(
     losses: FloatArray, divergence: Callable[[FloatArray], float], radius: float
 ) -> float:
     """Return the t at which a divergence of the Gibbs posterior, increasing in t, is radius."""
-    log_temperature = _root(
+    log_temperature = decreasing_root(
         lambda value: divergence(gibbs_posterior(losses, float(np.exp(-value)))) - radius,
         start=float(np.log(np.std(losses))),
     )
     return float(np.exp(-log_temperature))
 
 
-def _root(decreasing: Callable[[float], float], start: float) -> float:
+def decreasing_root(decreasing: Callable[[float], float], start: float) -> float:
     """Return the zero of a decreasing function of a logarithm.
 
     A divergence that rounding keeps above its radius has none: past ``LARGEST_STEP`` what is
@@ -187,6 +241,55 @@ def _root(decreasing: Callable[[float], float], start: float) -> float:
     return float(brentq(decreasing, lower, upper, xtol=1e-13, rtol=1e-14, maxiter=200))
 
 
-def _check_radius(rho: float) -> None:
-    if not (rho > 0 and np.isfinite(rho)):
-        raise ValueError(f"rho must be positive and finite, got {rho!r}.")
+def draw_frequencies(
+    posterior: FloatArray, size: int, draw: Draw, rng: np.random.Generator
+) -> tuple[IntArray, FloatArray]:
+    """Return the indices of the kept frequencies and their weights in the deployed kernel.
+
+    Parameters
+    ----------
+    posterior : array of shape (n_candidates,)
+    size : int
+        The number of kept frequencies.
+    draw : {"replacement", "distinct", "weighted"}
+        "replacement" draws independently (the paper's way): a concentrated posterior gives the
+        same frequency many times. "distinct" draws without replacement, one after the other
+        with probabilities proportional to the weights left. "weighted" keeps the heaviest, with
+        their own weights.
+    rng : numpy.random.Generator
+    """
+    check_draw(draw, size, len(posterior))
+    if draw == "weighted":
+        chosen = _largest(posterior, size)
+        return chosen, posterior[chosen] / posterior[chosen].sum()
+    choose = _independent if draw == "replacement" else _distinct
+    return choose(posterior, size, rng), np.full(size, 1 / size)
+
+
+def check_draw(draw: str, n_frequencies: int, n_candidates: int) -> None:
+    """Raise ValueError on an unknown draw, or one that has too few candidates."""
+    if draw not in DRAWS:
+        raise ValueError(f"draw must be one of {DRAWS}, got {draw!r}.")
+    if draw != "replacement" and n_frequencies > n_candidates:
+        raise ValueError(
+            f"n_frequencies must be at most n_candidates={n_candidates} when draw={draw!r}, "
+            f"got {n_frequencies}."
+        )
+
+
+def _independent(posterior: FloatArray, size: int, rng: np.random.Generator) -> IntArray:
+    cumulative = np.cumsum(posterior)
+    return np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
+
+
+def _distinct(posterior: FloatArray, size: int, rng: np.random.Generator) -> IntArray:
+    """Keep the largest of ln Q + Gumbel noise: sequential draws without replacement."""
+    # The smallest float stands for zero: frequencies without weight come last, in random order.
+    log_weights = np.log(np.maximum(posterior, np.finfo(np.float64).tiny))
+    return _largest(log_weights + rng.gumbel(size=len(posterior)), size)
+
+
+def _largest(values: FloatArray, size: int) -> IntArray:
+    """Return the indices of the largest values, largest first."""
+    candidates = np.argpartition(values, -size)[-size:]
+    return candidates[np.argsort(-values[candidates], kind="stable")]

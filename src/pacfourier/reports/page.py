@@ -1,4 +1,4 @@
-"""Self-contained HTML pages: strings in, a string out; nothing is fetched from a network."""
+"""Build self-contained HTML pages, which need no network to be shown."""
 
 import base64
 from collections.abc import Collection, Iterable
@@ -33,18 +33,18 @@ figcaption { color: var(--soft); font-size: 0.9rem; margin-top: 0.5rem; }
 
 
 class Markup(str):
-    """Text that is HTML already; every other string is escaped where it is put into a page."""
+    """Text that is already HTML; all other strings are escaped."""
 
 
 def page(title: str, *sections: str) -> Markup:
-    """Return a whole document.
+    """Return a complete document.
 
     Parameters
     ----------
     title : str
         Plain text.
     *sections : str
-        What ``section``, ``table``, ``figure`` and ``paragraph`` return, or plain text.
+        Results of ``section``, ``table``, ``figure`` and ``paragraph``, or plain text.
 
     Returns
     -------
@@ -59,12 +59,12 @@ def page(title: str, *sections: str) -> Markup:
 
 
 def section(title: str, *parts: str) -> Markup:
-    """Return a titled part of a page."""
+    """Return a part of a page with a title."""
     return Markup(f"<section>\n<h2>{escape(title)}</h2>\n{_joined(parts)}\n</section>")
 
 
 def details(title: str, *parts: str) -> Markup:
-    """Return parts that are folded away until the reader opens them."""
+    """Return parts that stay hidden until the reader opens them."""
     return Markup(f"<details><summary>{escape(title)}</summary>\n{_joined(parts)}\n</details>")
 
 
@@ -76,15 +76,15 @@ def paragraph(text: str) -> Markup:
 def table(
     headers: Iterable[str], rows: Iterable[Iterable[object]], *, numeric: Collection[int] = ()
 ) -> Markup:
-    """Return a table that scrolls inside its own box where the screen is narrow.
+    """Return a table, which scrolls inside its own box on a narrow screen.
 
     Parameters
     ----------
     headers : iterable of str
     rows : iterable of iterables
-        Cells that are no strings are written by ``str``.
+        Cells that are not strings are converted by ``str``.
     numeric : collection of int, default=()
-        Positions of the columns that are aligned to the right.
+        Positions of the columns to align to the right.
 
     Returns
     -------
@@ -99,12 +99,12 @@ def table(
 
 
 def figure(image: str | bytes, caption: str) -> Markup:
-    """Return an image, embedded: inline for SVG (a str), in base64 for PNG (bytes)."""
+    """Return an embedded image: SVG text is put inline, PNG bytes are encoded as base64."""
     if isinstance(image, bytes):
         data = base64.b64encode(image).decode("ascii")
         image = f'<img alt="{escape(caption)}" src="data:image/png;base64,{data}">'
     else:
-        # What stands before the element (declaration, doctype) has no place inside a page.
+        # The declaration and the doctype before the element must not be inside a page.
         image = image[image.index("<svg") :]
     return Markup(f"<figure>{image}<figcaption>{_escaped(caption)}</figcaption></figure>")
 

@@ -1,11 +1,15 @@
-"""A certified classifier from one's own table: CSV or Parquet, numbers and categories."""
+"""Certified classifiers for tables: CSV or Parquet files with numbers and categories."""
 
 from pacfourier.errors import InputError
-from pacfourier.tabular.files import check_output, load_model, save_model, write_file
-from pacfourier.tabular.large import fit_file, is_large, n_rows_to_read
-from pacfourier.tabular.model import ObservedError, TabularModel, fit_table
-from pacfourier.tabular.report import certificate_facts, error_facts, fit_facts, fit_report
-from pacfourier.tabular.tables import read_table
+from pacfourier.extras import explain_missing_extra
+
+# Every module of this package is imported after this one, so all are covered.
+with explain_missing_extra():
+    from pacfourier.tabular.facts import certificate_facts, error_facts, fit_facts
+    from pacfourier.tabular.large import fit_file, is_large, n_rows_to_read
+    from pacfourier.tabular.model import ObservedError, TabularModel, fit_table
+    from pacfourier.tabular.model_files import check_output, load_model, save_model, write_file
+    from pacfourier.tabular.table_files import read_table
 
 __all__ = [
     "InputError",
@@ -16,7 +20,6 @@ __all__ = [
     "error_facts",
     "fit_facts",
     "fit_file",
-    "fit_report",
     "fit_table",
     "is_large",
     "load_model",

@@ -1,12 +1,14 @@
-"""A classifier of tables that carries its certificates."""
+"""Certified classifiers for tables that fit in memory."""
 
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix
@@ -15,102 +17,104 @@ from sklearn.pipeline import Pipeline
 
 from pacfourier.bounds import holdout
 from pacfourier.core.alignment.summary import row_fingerprints
-from pacfourier.errors import InputError
+from pacfourier.errors import InputError, listed
 from pacfourier.estimators.pbrff import PBRFF
+from pacfourier.pacbayes.certificate import Certificate
+from pacfourier.tabular.class_labels import check_classes, check_drop, table_labels
 from pacfourier.tabular.columns import Columns, column_encoder, table_columns
-from pacfourier.tabular.tables import check_classes, check_drop, listed, table_labels
 
-# What remains, three rows of five, is learned from.
-PREPARATION_SHARE, HELD_OUT_SHARE = 0.15, 0.25
+# The other rows, three out of five, are the training rows.
+PREPROCESSING_SHARE, HELD_OUT_SHARE = 0.15, 0.25
 FEWEST_ROWS = 50
-# Also the smallest number of rows of a class that can be learned from: one a fold.
+# Also the fewest training rows of a class: cross-validation needs one per fold.
 N_FOLDS = 5
 PENALTIES = {"C": [1.0, 10.0, 100.0, 1000.0]}
-# How unlikely a coincidence must be before fresh rows are taken for old ones.
+# The largest probability of a chance coincidence at which rows still count as known.
 COINCIDENCE = 0.001
 
 
 class ObservedError(NamedTuple):
-    """Errors of a classifier on rows that no choice has seen."""
+    """The errors of a classifier on rows that were not used to choose it."""
 
     n_errors: int
     n_samples: int
     epsilon: float
 
     @property
-    def bound(self):
-        """The exact binomial (Clopper-Pearson) bound on the error on new rows."""
+    def bound(self) -> float:
+        """The exact binomial (Clopper-Pearson) bound on the error on future rows."""
         return holdout(**self._asdict()).value
 
 
 @dataclass(frozen=True, eq=False)
 class TabularModel:
-    """A fitted classifier of tables.
+    """A fitted classifier for tables.
 
     Attributes
     ----------
     columns : Columns
-        What is read of a table.
+        Which columns of a table are used.
     pipeline : Pipeline
-        The encoder of the columns, the learned map, the linear classifier.
+        The encoder of the columns, the learned map and the linear classifier.
     record : dict
-        What is known of the fit, in plain numbers, strings and lists.
+        Facts about the fit, as plain numbers, strings and lists.
     fingerprints : array of shape (n_rows,)
-        Those of all encoded rows of the table it was fitted on.
+        One fingerprint per encoded row of the table, to recognise these rows later.
     """
 
     columns: Columns
     pipeline: Pipeline
-    record: dict
+    record: dict[str, Any]
     fingerprints: np.ndarray
 
-    def predictions(self, table):
-        """Return the predicted class of each row and the probability of each class, by name."""
+    def predictions(self, table: pd.DataFrame) -> dict[str, np.ndarray]:
+        """Return the columns to add to a table: the predicted class and the probabilities."""
         mapped = self.pipeline[:-1].transform(self.columns.values(table))
         classifier = self.pipeline[-1]
         probabilities = zip(classifier.classes_, classifier.predict_proba(mapped).T, strict=True)
-        return {f"predicted_{self.record['target']}": classifier.predict(mapped)} | {
+        return {f"predicted_{self.record['target_column']}": classifier.predict(mapped)} | {
             f"probability_{name}": values for name, values in probabilities
         }
 
-    def notes(self, table):
-        """Return what of a table is not read, in words."""
-        expected = {*self.columns.names, *self.columns.left_out, self.record["target"]}
+    def notes(self, table: pd.DataFrame) -> list[str]:
+        """Return notes on the values and columns of a table that the model does not use."""
+        expected = {*self.columns.names, *self.columns.left_out, self.record["target_column"]}
         extra = [name for name in table.columns if name not in expected]
         unknown = [f"columns that the model does not know are ignored: {listed(extra)}."]
         return [*self.columns.notes(table), *(unknown if extra else [])]
 
-    def certificate(self):
-        """Return the certificate of the learned map, computed anew."""
+    def certificate(self) -> Certificate:
+        """Return the certificate of the learned map, computed again."""
         return self.pipeline["features"].certificate(self.record["epsilon"])
 
     @property
-    def held_out_error(self):
-        """The errors on the part of the table that was held out."""
+    def held_out_error(self) -> ObservedError:
+        """The errors on the held-out rows."""
         confusion = np.asarray(self.record["confusion"])
         n_rows = int(confusion.sum())
         return ObservedError(n_rows - int(np.trace(confusion)), n_rows, self.record["epsilon"])
 
     @property
-    def refusal(self):
-        """Why the rows of the fit are no sample of independent draws; empty if none is seen."""
+    def no_bound_reason(self) -> str:
+        """Why the rows of the table are not independent draws; empty if nothing is found."""
         assumptions = self.record["certificate"]["assumptions"]
         violated = [item for item in assumptions if item["status"] == "violated"]
         return " ".join(item["reason"] for item in violated if item["name"] == "sample")
 
-    def fresh_error(self, table):
-        """Return the errors on labelled rows that are not those of the fit.
+    def fresh_error(self, table: pd.DataFrame) -> ObservedError:
+        """Return the errors on new rows with their classes.
 
         Parameters
         ----------
         table : DataFrame
-            Refused, by an InputError, where more of its rows are known than coincidence allows.
+            New rows. If more of them equal rows of the fit than chance explains, the method
+            raises an InputError.
 
         Returns
         -------
         error : ObservedError
         """
-        labels = table_labels(table, self.record["target"])
+        labels = table_labels(table, self.record["target_column"])
         encoded = self.pipeline["columns"].transform(self.columns.values(table))
         n_known = int(np.isin(row_fingerprints(encoded), self.fingerprints).sum())
         _check_fresh(n_known, len(labels), self.record["known_share"])
@@ -118,56 +122,67 @@ class TabularModel:
         return ObservedError(n_errors, len(labels), self.record["epsilon"])
 
 
-def _check_fresh(n_known, n_rows, known_share):
-    """Refuse rows of which more are known than rows of one law coincide.
+def _check_fresh(n_known: int, n_rows: int, known_share: float) -> None:
+    """Raise an error if more rows equal rows of the fit than chance explains.
 
-    The held-out rows of the fit say how many do: none of measurements, many of a few categories.
+    Independent rows can coincide, in particular if they hold only a few categories. How often
+    they do is known from the held-out rows of the fit.
     """
     if n_known > stats.binom.isf(COINCIDENCE, n_rows, known_share):
         raise InputError(
-            f"data must be fresh, got {n_known} of {n_rows} rows that the model was fitted on: "
-            "their errors bound nothing."
+            f"data must be new rows, got {n_known} of {n_rows} rows that the model was fitted on. "
+            "Their error says nothing about future rows: use rows that the model has not seen."
         )
 
 
-class Parts(NamedTuple):
-    """Positions of the rows of each part of a table."""
+class TableSplit(NamedTuple):
+    """Positions of the rows of a table, by what they are used for."""
 
-    preparation: np.ndarray
-    learning: np.ndarray
+    preprocessing: np.ndarray
+    training: np.ndarray
     held_out: np.ndarray
 
 
-def random_parts(n_rows, seed):
-    """Cut rows into three parts, blindly.
+def random_split(n_rows: int, seed: int) -> TableSplit:
+    """Split rows three ways at random, without looking at their classes.
 
-    Any part of independent rows is then a sample of independent rows. A stratified part is
-    not: its numbers of rows a class are fixed, where those of new rows vary.
+    Each part of independent rows is then a sample of independent rows. That would not be true of
+    a stratified split, which fixes the number of rows of each class.
     """
     order = np.random.default_rng(seed).permutation(n_rows)
-    n_preparation, n_held_out = round(PREPARATION_SHARE * n_rows), round(HELD_OUT_SHARE * n_rows)
-    return Parts(*np.split(order, [n_preparation, n_rows - n_held_out]))
+    n_preprocessing = round(PREPROCESSING_SHARE * n_rows)
+    n_held_out = round(HELD_OUT_SHARE * n_rows)
+    return TableSplit(*np.split(order, [n_preprocessing, n_rows - n_held_out]))
 
 
-def fit_table(table, target, *, drop=(), binary=False, n_frequencies=100, epsilon=0.05, seed=0):
+def fit_table(
+    table: pd.DataFrame,
+    target_column: str,
+    *,
+    drop: Sequence[str] = (),
+    binary: bool = False,
+    n_frequencies: int = 100,
+    epsilon: float = 0.05,
+    seed: int = 0,
+) -> TabularModel:
     """Train a certified classifier on a table.
 
-    The rows are cut into three parts. The *preparation* fits the encoder of the columns and
-    serves nothing else; the *learning* part gives the map, its certificate and the linear
-    classifier; the *held-out* part gives the bound on the error.
+    The rows are split three ways. The *preprocessing* rows fit the encoder of the columns. The
+    *training* rows fit the Fourier map with its certificate, and the linear classifier. The
+    *held-out* rows give the bound on the error.
 
     Parameters
     ----------
     table : DataFrame
-    target : str
+    target_column : str
         Name of the column that holds the classes.
     drop : sequence of str, default=()
         Names of columns to leave out.
     binary : bool, default=False
-        Whether the target can have two classes only, which makes the certificate tighter.
+        Declare that there are only two classes, which makes the certificate tighter.
     n_frequencies : int, default=100
     epsilon : float, default=0.05
-        Probability that the certificate fails, and that the bound on the error fails.
+        Probability with which each bound may fail: the certificate, and the bound on the error.
     seed : int, default=0
 
     Returns
@@ -175,112 +190,135 @@ def fit_table(table, target, *, drop=(), binary=False, n_frequencies=100, epsilo
     model : TabularModel
     """
     started = time.perf_counter()
-    labels = _checked_labels(table, target, epsilon)
+    labels = _checked_labels(table, target_column, epsilon)
     check_binary(binary, np.unique(labels))
-    parts = random_parts(len(table), seed)
-    check_learning_part(Counter(labels[parts.learning]), np.unique(labels), target)
-    inputs = table.drop(columns=target)
+    split = random_split(len(table), seed)
+    check_training_classes(Counter(labels[split.training]), np.unique(labels), target_column)
+    inputs = table.drop(columns=target_column)
     check_drop(drop, inputs.columns)
-    columns = table_columns(inputs.iloc[np.sort(parts.preparation)], drop)
+    columns = table_columns(inputs.iloc[np.sort(split.preprocessing)], drop)
     X = columns.values(inputs)
-    encoder = column_encoder(columns).fit(X.iloc[parts.preparation])
+    encoder = column_encoder(columns).fit(X.iloc[split.preprocessing])
     encoded = encoder.transform(X)
-    learning, held_out = (encoded[part] for part in parts[1:])
+    training_labels = labels[split.training]
     features = untrained_features(binary, n_frequencies, seed)
-    features.fit(learning, labels[parts.learning])
-    classifier = trained_classifier(features.transform(learning), labels[parts.learning], seed)
-    pipeline = Pipeline([("columns", encoder), ("features", features), ("classifier", classifier)])
-    return finished_model(
-        columns,
-        pipeline,
-        parts,
-        row_fingerprints(encoded),
-        target=target,
-        epsilon=epsilon,
-        seed=seed,
-        confusion=confusion(pipeline[1:], held_out, labels[parts.held_out]).tolist(),
-        notes=columns.notes(inputs),
-        seconds=time.perf_counter() - started,
+    mapped = features.fit(encoded[split.training], training_labels).transform(
+        encoded[split.training]
     )
+    classifier = trained_classifier(mapped, training_labels, seed)
+    pipeline = Pipeline([("columns", encoder), ("features", features), ("classifier", classifier)])
+    errors = confusion(pipeline[1:], encoded[split.held_out], labels[split.held_out])
+    facts = {"target_column": target_column, "epsilon": epsilon, "seed": seed}
+    facts |= {"confusion": errors.tolist(), "notes": columns.notes(inputs)}
+    fingerprints = row_fingerprints(encoded)
+    return finished_model(columns, pipeline, split, fingerprints, started, facts)
 
 
-def finished_model(columns, pipeline, parts, fingerprints, *, notes, **record):
-    """Return the model of what was learned, with its record."""
-    certificate = pipeline["features"].certificate(record["epsilon"])
-    record |= {
+def finished_model(
+    columns: Columns,
+    pipeline: Pipeline,
+    split: TableSplit,
+    fingerprints: np.ndarray,
+    started: float,
+    facts: dict[str, Any],
+) -> TabularModel:
+    """Return the fitted model with its record.
+
+    Parameters
+    ----------
+    columns, pipeline, split, fingerprints
+        See ``TabularModel``.
+    started : float
+        When the fit began, in seconds of ``time.perf_counter``.
+    facts : dict
+        The target column, epsilon, the seed, the confusion matrix and the notes.
+    """
+    seconds = time.perf_counter() - started
+    certificate = pipeline["features"].certificate(facts["epsilon"])
+    record = facts | {
+        "seconds": seconds,
         "classes": pipeline.classes_.tolist(),
-        "rows": [len(part) for part in parts],
+        "rows": [len(part) for part in split],
         "certificate": certificate.to_dict(),
-        "known_share": known_share(fingerprints, parts),
-        "notes": [*_omissions(columns), *notes, *_refusals(certificate)],
+        "known_share": known_share(fingerprints, split),
+        "notes": [*_omissions(columns), *facts["notes"], *_missing_certificate_notes(certificate)],
         "versions": {name: version(name) for name in ("pacfourier", "scikit-learn", "numpy")},
     }
     return TabularModel(columns, pipeline, record, fingerprints)
 
 
-def _checked_labels(table, target, epsilon):
+def _checked_labels(table: pd.DataFrame, target_column: str, epsilon: float) -> np.ndarray:
     check_epsilon(epsilon)
-    labels = table_labels(table, target)
+    labels = table_labels(table, target_column)
     if len(table) < FEWEST_ROWS:
         raise InputError(f"data must have {FEWEST_ROWS} rows or more, got {len(table)}.")
-    check_classes(labels, target)
+    check_classes(labels, target_column)
     return labels
 
 
-def check_epsilon(epsilon):
-    """Refuse what is no probability."""
+def check_epsilon(epsilon: float) -> None:
+    """Raise an error if epsilon is not a probability."""
     if not 0 < epsilon < 1:
         raise InputError(f"epsilon must lie between 0 and 1, got {epsilon!r}.")
 
 
-def check_learning_part(counts, classes, target):
-    """Refuse classes with fewer rows to learn from than there are folds."""
+def check_training_classes(
+    counts: Mapping[str, int], classes: np.ndarray, target_column: str
+) -> None:
+    """Raise an error if a class has fewer training rows than cross-validation has folds."""
     rare = [name for name in classes if counts[name] < N_FOLDS]
     if rare:
         raise InputError(
-            f"target {target!r} must have {N_FOLDS} rows or more of each class in the learning "
-            f"part, three fifths of all, got fewer of {listed(rare)}: join or leave out rare ones."
+            f"target {target_column!r} must have {N_FOLDS} rows or more of each class among the "
+            f"training rows (three fifths of all rows), got fewer of {listed(rare)}: merge rare "
+            "classes or leave out their rows."
         )
 
 
-def check_binary(binary, classes):
-    """Refuse a declaration of two classes that the table contradicts."""
+def check_binary(binary: bool, classes: np.ndarray) -> None:
+    """Raise an error if two classes are declared but the table has another number of them."""
     if binary and len(classes) != 2:
-        raise InputError(f"binary must come with two classes, got {len(classes)}.")
+        raise InputError(
+            f"binary must come with two classes, got {len(classes)}: leave the option out."
+        )
 
 
-def untrained_features(binary, n_frequencies, seed):
-    """Return the map; that there can be but two classes is for the user to say."""
+def untrained_features(binary: bool, n_frequencies: int, seed: int) -> PBRFF:
+    """Return the unfitted map; only the user can know that there are no more than two classes."""
     kind = "binary" if binary else "multiclass"
     return PBRFF(n_frequencies, target_type=kind, random_state=seed)
 
 
-def trained_classifier(features, labels, seed):
-    """Return the linear classifier that follows the map."""
+def trained_classifier(features: np.ndarray, labels: np.ndarray, seed: int) -> LogisticRegression:
+    """Return the linear classifier on the features of the map."""
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
     search = GridSearchCV(LogisticRegression(max_iter=2000), PENALTIES, cv=folds)
     return search.fit(features, labels).best_estimator_
 
 
-def _omissions(columns):
+def _omissions(columns: Columns) -> list[str]:
     return [f"column {name!r} is left out: {why}." for name, why in columns.left_out.items()]
 
 
-def _refusals(certificate):
+def _missing_certificate_notes(certificate: Certificate) -> list[str]:
     reasons = [item.reason for item in certificate.violations]
-    return [f"nothing is certified: {reason} Repair the table and fit again." for reason in reasons]
+    return [
+        f"there is no certificate: {reason} Correct the table and fit again." for reason in reasons
+    ]
 
 
-def confusion(classifier, X, labels):
-    """Return how many rows of each class (down) are given each class (across)."""
+def confusion(classifier: Any, X: Any, labels: np.ndarray) -> np.ndarray:
+    """Return the number of rows by true class (row) and predicted class (column)."""
     return confusion_matrix(labels, classifier.predict(X), labels=classifier.classes_)
 
 
-def known_share(fingerprints, parts):
-    """Return the share of held-out rows that equal one of the others."""
-    others = np.concatenate([fingerprints[part] for part in (parts.preparation, parts.learning)])
-    # In place, where np.isin holds fifty bytes a row.
+def known_share(fingerprints: np.ndarray, split: TableSplit) -> float:
+    """Return the share of held-out rows that equal one of the other rows."""
+    parts = (split.preprocessing, split.training)
+    others = np.concatenate([fingerprints[part] for part in parts])
+    # Sorting in place needs far less memory than np.isin, which takes fifty bytes per row.
     others.sort()
-    held_out = np.sort(fingerprints[parts.held_out])
-    first, end = (np.searchsorted(others, held_out, side) for side in ("left", "right"))
+    held_out = np.sort(fingerprints[split.held_out])
+    first = np.searchsorted(others, held_out, "left")
+    end = np.searchsorted(others, held_out, "right")
     return float((first < end).mean())

@@ -1,35 +1,25 @@
-"""The same computations on torch tensors, on the device where they are.
+"""Run the computations of pacfourier on torch tensors, on the device that holds them.
 
-Imported when a tensor arrives, never before. The modules here register themselves with the
-functions of the core that take samples; what is learned of the data (sums, losses, posteriors) is
-small, and kept in NumPy as for any other fit. The same seed gives the same frequencies.
+The package mirrors the rest of the library: the tensor version of ``core/alignment/sums.py`` is in
+``tensors/alignment/sums.py``, and so on. Functions of the core that read samples dispatch on the
+type of their first argument, and the modules here register a tensor version of each.
+
+The results of a fit (sums, losses, posteriors) are small, so they are NumPy arrays as for any
+other input. The same seed gives the same frequencies on every device.
+
+This package needs torch. The library imports it when it receives a tensor, and never before.
 """
 
-from pacfourier.tensors import features
-from pacfourier.tensors.alignment import gradients, summary, sums
-from pacfourier.tensors.boosting import cosine_model
-from pacfourier.tensors.features import tensor_kernel
-from pacfourier.tensors.samples import (
-    alike,
-    beside,
-    validated_labels,
-    validated_samples,
-    validated_tensor,
+# Each of these modules registers its functions with the rest of the library when it is imported.
+from pacfourier.tensors import (  # noqa: F401
+    arrays,
+    distances,
+    features,
+    phases,
+    samples,
+    selection,
+    spectra,
 )
-from pacfourier.tensors.selection import tensor_centroids, tensor_nearest
-
-__all__ = [
-    "alike",
-    "beside",
-    "cosine_model",
-    "features",
-    "gradients",
-    "summary",
-    "sums",
-    "tensor_centroids",
-    "tensor_kernel",
-    "tensor_nearest",
-    "validated_labels",
-    "validated_samples",
-    "validated_tensor",
-]
+from pacfourier.tensors.alignment import gradients, landmarks, summary, sums  # noqa: F401
+from pacfourier.tensors.boosting import cosine_model, scaling  # noqa: F401
+from pacfourier.tensors.prior import bandwidth  # noqa: F401

@@ -1,4 +1,7 @@
-"""Centroids of clusters of tensors: Lloyd's algorithm, as scikit-learn starts and ends it."""
+"""Centroids and nearest points of tensors.
+
+Centroids come from Lloyd's algorithm, with the seeds and the stopping rule of scikit-learn.
+"""
 
 import math
 
@@ -6,19 +9,21 @@ import numpy as np
 import torch
 
 from pacfourier.arrays import IntArray, host
-from pacfourier.tensors.alignment.sums import row_blocks
+from pacfourier.data.selection import nearest_rows, seeded_centroids
+from pacfourier.tensors.phases import row_blocks
 
-# Rounds end when centroids move less than this part of the variance of the features.
+# Stop when the centroids move by less than this fraction of the variance of the features.
 TOLERANCE = 1e-4
 MOST_ROUNDS = 300
 
 
-def tensor_centroids(X: torch.Tensor, count: int, rng: np.random.Generator) -> torch.Tensor:
-    """Return the centroids of as many clusters, beside X."""
+@seeded_centroids.register(torch.Tensor)
+def tensor_centroids(X: torch.Tensor, count: int, seed: int) -> torch.Tensor:
+    """Return the centroids of ``count`` clusters as a tensor on the device of X."""
     mean = X.mean(dim=0)
-    # Distances are differences of squares, which are exact to the digit near zero only.
+    # Distances are computed as differences of squares, which lose digits far from zero.
     X = X - mean
-    centroids = seeds(X, count, rng)
+    centroids = seeds(X, count, np.random.default_rng(seed))
     smallest = TOLERANCE * X.var(dim=0, correction=0).mean()
     for _ in range(MOST_ROUNDS):
         moved = cluster_means(X, nearest(X, centroids), centroids)
@@ -30,9 +35,10 @@ def tensor_centroids(X: torch.Tensor, count: int, rng: np.random.Generator) -> t
 
 
 def seeds(X: torch.Tensor, count: int, rng: np.random.Generator) -> torch.Tensor:
-    """Draw samples far from each other: the best of some draws in proportion to squared distance.
+    """Choose samples that are far from each other, by greedy k-means++.
 
-    (k-means++, Arthur and Vassilvitskii, 2007, in its greedy form.)
+    Each step draws a few samples with probability proportional to their squared distance from
+    the seeds chosen so far, and keeps the best of them (Arthur and Vassilvitskii, 2007).
     """
     n_draws = 2 + int(math.log(count))
     chosen = torch.as_tensor([int(rng.integers(len(X)))], device=X.device)
@@ -41,19 +47,19 @@ def seeds(X: torch.Tensor, count: int, rng: np.random.Generator) -> torch.Tensor
         ends = gaps.cumsum(dim=0, dtype=torch.float64)
         places = torch.as_tensor(rng.random(n_draws), device=X.device) * ends[-1]
         drawn = torch.searchsorted(ends, places).clamp(max=len(X) - 1)
-        candidates = torch.minimum(gaps[:, None], torch.cdist(X, X[drawn]).square())
-        best = candidates.sum(dim=0).argmin()
-        gaps = candidates[:, best]
+        shrunk = torch.minimum(gaps[:, None], torch.cdist(X, X[drawn]).square())
+        best = shrunk.sum(dim=0).argmin()
+        gaps = shrunk[:, best]
         chosen = torch.cat([chosen, drawn[best][None]])
     return X[chosen]
 
 
 def cluster_means(X: torch.Tensor, owners: torch.Tensor, centroids: torch.Tensor) -> torch.Tensor:
-    """Return the mean of the samples of each centroid; one without any stays where it is."""
+    """Return the mean of the samples of each centroid; a centroid without samples does not move."""
     sums, counts = torch.zeros_like(centroids), X.new_zeros((len(centroids), 1))
     numbers = torch.arange(len(centroids), device=X.device)[:, None]
     for rows in row_blocks(len(X), len(centroids)):
-        # A product adds in the same order every time.
+        # Unlike a scatter, a matrix product adds in the same order every time.
         own = (numbers == owners[rows]).to(X.dtype)
         sums += own @ X[rows]
         counts += own.sum(dim=1, keepdim=True)
@@ -61,12 +67,13 @@ def cluster_means(X: torch.Tensor, owners: torch.Tensor, centroids: torch.Tensor
 
 
 def nearest(X: torch.Tensor, points: torch.Tensor) -> torch.Tensor:
-    """Return the index of the point that is nearest to each row of X, both near zero."""
+    """Return the index of the nearest point for each row of X; both must be centred."""
     blocks = row_blocks(len(X), len(points))
     return torch.cat([torch.cdist(X[rows], points).argmin(dim=1) for rows in blocks])
 
 
+@nearest_rows.register(torch.Tensor)
 def tensor_nearest(X: torch.Tensor, points: torch.Tensor) -> IntArray:
-    """Return the index of the point that is nearest to each row of X, for NumPy."""
+    """Return the index of the nearest point for each row of X, as a NumPy array."""
     centre = points.mean(dim=0)
     return host(nearest(X - centre, points - centre))

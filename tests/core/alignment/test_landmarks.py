@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from pacfourier import PBLandmarks, RBFLandmarks, spectra
-from pacfourier.estimators.rbf_landmarks import kernel_matrix
+from pacfourier.data.distances import kernel_matrix
 
 CONTAINERS = [np.asarray, sparse.csr_array]
 
@@ -124,11 +124,11 @@ def test_kernel_matrix_is_the_kernel_of_every_spectrum(container, rng):
         )
 
 
-def test_unknown_spectra_have_no_kernel_matrix(rng):
+def test_a_spectrum_without_a_profile_says_what_to_define(rng):
     class Own(spectra.Spectrum):
-        kernel = scales = log_density = None
+        scales = log_density = None
 
-    with pytest.raises(ValueError, match="spectrum must be isotropic"):
+    with pytest.raises(NotImplementedError, match="Own must define profile or kernel_between"):
         kernel_matrix(Own(), rng.standard_normal((2, 2)), rng.standard_normal((2, 2)))
 
 

@@ -6,9 +6,9 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from pacfourier import alignment_losses
-from pacfourier.core.alignment.sums import alignment_sums, class_balanced_losses
+from pacfourier.core.alignment.sums import alignment_sums, balanced_losses
 from pacfourier.core.alignment.targets import target_of
-from pacfourier.core.phases import FREQUENCY_BLOCK, ROW_BLOCK
+from pacfourier.core.phases import FREQUENCY_BAND, ROW_BLOCK
 from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.spectra import RBF
 
@@ -70,7 +70,7 @@ def test_losses_equal_the_double_loop(kind, n_samples, dtype, container, weighte
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_losses_equal_the_plain_formula_across_block_borders(dtype, rng):
-    n_samples, n_frequencies = 2 * ROW_BLOCK + 3, 2 * FREQUENCY_BLOCK + 5
+    n_samples, n_frequencies = 2 * ROW_BLOCK + 3, 2 * FREQUENCY_BAND + 5
     X = rng.standard_normal((n_samples, 7)).astype(dtype)
     y = np.where(rng.random(n_samples) < 0.4, -1, 1)
     frequencies = rng.standard_normal((n_frequencies, 7)).astype(np.float32)
@@ -166,7 +166,7 @@ def test_balanced_losses_equal_the_double_loop(n_classes, rng):
                 expected += pair * (1 - agrees * np.cos(frequencies @ (X[i] - X[j]))) / 2
                 total += pair
     sums = alignment_sums(X, y, target_of(y), frequencies, precision="double")
-    np.testing.assert_allclose(class_balanced_losses(sums), expected / total, atol=1e-12)
+    np.testing.assert_allclose(balanced_losses(sums, target_of(y)), expected / total, atol=1e-12)
 
 
 def test_balanced_losses_of_two_equal_classes_are_the_losses(rng):
@@ -174,7 +174,7 @@ def test_balanced_losses_of_two_equal_classes_are_the_losses(rng):
     target = target_of(y)
     sums = alignment_sums(X, y, target, rng.standard_normal((10, 3)))
     expected = sums.losses(target.agreement(sums.totals))
-    np.testing.assert_allclose(class_balanced_losses(sums), expected, atol=1e-12)
+    np.testing.assert_allclose(balanced_losses(sums, target), expected, atol=1e-12)
 
 
 def test_balanced_losses_ignore_classes_that_never_came(rng):
@@ -182,7 +182,10 @@ def test_balanced_losses_ignore_classes_that_never_came(rng):
     frequencies = rng.standard_normal((10, 3))
     two = alignment_sums(X, y, target_of(y), frequencies)
     four = alignment_sums(X, y, target_of(y, classes=[0, 1, 2, 3]), frequencies)
-    np.testing.assert_allclose(class_balanced_losses(four), class_balanced_losses(two))
+    np.testing.assert_allclose(
+        balanced_losses(four, target_of(y, classes=[0, 1, 2, 3])),
+        balanced_losses(two, target_of(y)),
+    )
 
 
 def test_balanced_losses_of_one_class_so_far_are_the_losses(rng):
@@ -190,7 +193,7 @@ def test_balanced_losses_of_one_class_so_far_are_the_losses(rng):
     target = target_of(y, classes=[0, 1])
     sums = alignment_sums(X, y, target, rng.standard_normal((5, 3)))
     expected = sums.losses(target.agreement(sums.totals))
-    np.testing.assert_array_equal(class_balanced_losses(sums), expected)
+    np.testing.assert_array_equal(balanced_losses(sums, target), expected)
 
 
 problems = st.tuples(

@@ -7,8 +7,8 @@ from pacfourier.core.alignment.targets import (
     ClassTarget,
     ContinuousTarget,
     LabelSetTarget,
-    label_witnesses,
     target_of,
+    target_type_of,
 )
 
 
@@ -122,8 +122,8 @@ def test_labels_that_do_not_fit_are_refused(make, message):
     ],
 )
 def test_witnesses_of_parts_have_the_target_of_the_whole(y, labels):
-    parts = [label_witnesses(part, labels) for part in (y[:1], y[1:3], y[3:])]
-    witnesses = label_witnesses(np.concatenate(parts), labels)
+    parts = [target_type_of(labels).witnesses(part) for part in (y[:1], y[1:3], y[3:])]
+    witnesses = target_type_of(labels).witnesses(np.concatenate(parts))
     try:
         expected = target_of(y, labels)
     except ValueError as error:

@@ -4,7 +4,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from pacfourier.core.boosting.cosine_model import (
-    ROWS_A_TASK,
+    ROWS_PER_TASK,
     CosineModel,
     Penalties,
     hinge_losses,
@@ -122,7 +122,7 @@ def test_sparse_samples_give_the_gradient_of_dense_ones(rng):
 
 
 def test_the_number_of_threads_changes_nothing(rng):
-    X, labels, weights = sample(rng, hinge_losses, n_samples=ROWS_A_TASK + 100)
+    X, labels, weights = sample(rng, hinge_losses, n_samples=ROWS_PER_TASK + 100)
     model = random_model(rng)
     found = []
     for n_threads in (1, 2):
@@ -131,7 +131,7 @@ def test_the_number_of_threads_changes_nothing(rng):
     np.testing.assert_array_equal(*found)
     expected = [
         model_gradient(model, X[rows], labels[rows], hinge_losses, weights[rows])[1].packed()
-        for rows in (slice(0, ROWS_A_TASK), slice(ROWS_A_TASK, None))
+        for rows in (slice(0, ROWS_PER_TASK), slice(ROWS_PER_TASK, None))
     ]
     np.testing.assert_allclose(found[0], expected[0] + expected[1], atol=1e-12)
 
@@ -155,7 +155,7 @@ def test_moves_recover_a_cosine(rng):
     weights = np.full(400, 1 / 400)
     start = CosineModel.constant(3, np.zeros(1)).extended((truth + 0.2)[np.newaxis])
     penalties = Penalties(1e-6, 1e-9)
-    found = moved_model(start, X, labels, square_losses, weights, penalties, 100)
+    found = moved_model(start, X, labels, square_losses, weights, penalties, n_steps=100)
     np.testing.assert_allclose(found.frequencies[0], truth, atol=0.01)
     assert found.cosines[0, 0] == pytest.approx(1, abs=0.01)
 
@@ -190,7 +190,7 @@ def test_one_step_goes_down_the_gradient(rng):
     gradient = penalised_gradient(model, *parts)[1].packed()
     cosines = []
     for n_steps in (1, 2):
-        step = moved_model(model, *parts, n_steps).packed() - model.packed()
+        step = moved_model(model, *parts, n_steps=n_steps).packed() - model.packed()
         cosines.append(-step @ gradient / np.linalg.norm(step) / np.linalg.norm(gradient))
     assert cosines[0] == pytest.approx(1)
     assert cosines[1] < 0.999
@@ -199,7 +199,7 @@ def test_one_step_goes_down_the_gradient(rng):
 def test_steps_end_where_the_penalised_loss_is_flat(rng):
     X, labels, weights = sample(rng, hinge_losses)
     parts = (X.astype(np.float64), labels, hinge_losses, weights, Penalties(0.1, 0.05))
-    found = moved_model(random_model(rng), *parts, 1000)
+    found = moved_model(random_model(rng), *parts, n_steps=1000)
     assert np.abs(penalised_gradient(found, *parts)[1].packed()).max() < 1e-3
 
 
@@ -207,7 +207,7 @@ def test_penalties_hold_back(rng):
     X, labels, weights = sample(rng, square_losses)
     start = random_model(rng)
     free, held, near = (
-        moved_model(start, X, labels, square_losses, weights, penalties, 50)
+        moved_model(start, X, labels, square_losses, weights, penalties, n_steps=50)
         for penalties in (Penalties(1e-6, 1e-6), Penalties(10.0, 1e-6), Penalties(1e-6, 10.0))
     )
     assert np.abs(held.cosines).max() < 0.2 * np.abs(free.cosines).max()

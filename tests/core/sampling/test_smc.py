@@ -7,7 +7,12 @@ from scipy.special import logsumexp
 
 from pacfourier.core.alignment.gradients import alignment_objective
 from pacfourier.core.alignment.targets import target_of
-from pacfourier.core.sampling.particles import GibbsTarget, langevin_move, log_flow, scale_move
+from pacfourier.core.sampling.particles import (
+    TemperedPosterior,
+    langevin_move,
+    log_flow,
+    scale_move,
+)
 from pacfourier.core.sampling.smc import (
     Schedule,
     gibbs_run,
@@ -21,7 +26,7 @@ from pacfourier.core.sampling.smc import (
     uniform_log_weights,
 )
 from pacfourier.pacbayes.evidence import particle_log_prior
-from pacfourier.spectra import RBF, Laplacian, Mixture, gaussian_components
+from pacfourier.spectra import RBF, Laplacian, Mixture
 
 SCALES, WEIGHTS = np.array([0.7, 2.5]), np.array([0.4, 0.6])
 
@@ -34,7 +39,7 @@ def target():
     X = rng.standard_normal((40, 2))
     X[:, 0] += y
     loss = alignment_objective(X, y, target_of(y), precision="double")
-    return GibbsTarget(loss, 18.0, SCALES, WEIGHTS)
+    return TemperedPosterior(loss, 18.0, SCALES, WEIGHTS)
 
 
 @pytest.fixture(scope="module")
@@ -243,7 +248,7 @@ def test_systematic_draws_stay_inside_for_weights_that_do_not_sum_to_one():
 
 def test_without_a_ladder_the_particles_are_a_uniform_prior(target, rng):
     """One rung, few nats, no move: the certificate of a fixed pool of candidates."""
-    mild = GibbsTarget(target.loss, 0.5, SCALES, WEIGHTS)
+    mild = TemperedPosterior(target.loss, 0.5, SCALES, WEIGHTS)
     start = mild.draw(30, 2, rng)
     run = tempered_run(start, np.ones(1), lambda particles, _: particles, rng)
     log_prior = particle_log_prior(run[1], run[0].potentials, run[2])
@@ -260,7 +265,7 @@ def test_the_climb_leaves_half_of_the_particles(rng):
 @pytest.mark.parametrize("tau", [0.1, 18.0, 1e6])
 @pytest.mark.parametrize("n_steps", [1, 2, 30])
 def test_the_schedule_ends_at_one_in_as_many_steps_as_asked(n_steps, tau, target, rng):
-    hot = GibbsTarget(target.loss, tau, SCALES, WEIGHTS)
+    hot = TemperedPosterior(target.loss, tau, SCALES, WEIGHTS)
     schedule = pilot_schedule(hot, 20, 2, n_steps, 2, rng)
     assert schedule.powers.shape == schedule.steps.shape == (n_steps,)
     assert schedule.powers[-1] == 1.0
@@ -270,7 +275,7 @@ def test_the_schedule_ends_at_one_in_as_many_steps_as_asked(n_steps, tau, target
 
 def test_the_pilot_brings_the_acceptance_to_its_target(target, rng):
     """Where the potential is stiff the step must shrink; radius 0.2 for 20 noisy particles."""
-    hot = GibbsTarget(target.loss, 2000.0, SCALES, WEIGHTS)
+    hot = TemperedPosterior(target.loss, 2000.0, SCALES, WEIGHTS)
     schedule = pilot_schedule(hot, 20, 2, 100, 5, rng)
     run = gibbs_run(hot, schedule, 200, 2, 5, rng)
     _, moved = langevin_move(hot, run.particles, 1.0, float(schedule.steps[-1]), rng)
@@ -280,7 +285,7 @@ def test_the_pilot_brings_the_acceptance_to_its_target(target, rng):
 
 def test_a_run_moves_particles_between_bandwidths(target):
     """One rung that hardly tilts the prior: 0.48 of 200 have another bandwidth, if any asked."""
-    mild = GibbsTarget(target.loss, 0.01, SCALES, WEIGHTS)
+    mild = TemperedPosterior(target.loss, 0.01, SCALES, WEIGHTS)
     schedule = Schedule(np.ones(1), np.array([0.3]))
     start = mild.draw(200, 2, np.random.default_rng(3))
     run = gibbs_run(mild, schedule, 200, 2, 1, np.random.default_rng(3))
@@ -291,15 +296,15 @@ def test_a_run_moves_particles_between_bandwidths(target):
 def test_a_run_reports_each_temperature(target, rng):
     lines = []
     schedule = Schedule(np.array([0.5, 1.0]), np.array([0.3, 0.3]))
-    gibbs_run(target, schedule, 10, 2, 1, rng, lines.append)
+    gibbs_run(target, schedule, 10, 2, 1, rng, report=lines.append)
     assert [line.split(":")[0] for line in lines] == ["temperature 1/2", "temperature 2/2"]
 
 
 def test_components_of_mixtures_and_what_has_none():
     nested = Mixture([RBF(0.5), Mixture([RBF(2.0), RBF(8.0)], [1, 3])], [1, 1])
-    scales, weights = gaussian_components(nested)
+    scales, weights = nested.gaussian_components()
     np.testing.assert_allclose(scales, [1, 2, 4])
     np.testing.assert_allclose(weights, [0.5, 0.125, 0.375])
     for spectrum in (Laplacian(1.0), Mixture([RBF(1.0), Laplacian(1.0)])):
         with pytest.raises(ValueError, match="kernel must be RBF or a mixture of RBFs, got Lap"):
-            gaussian_components(spectrum)
+            spectrum.gaussian_components()

@@ -5,21 +5,25 @@ With the waves :math:`S = \sum_j w_j u_j e^{i \omega \cdot x_j}` and :math:`T = 
 .. math:: \nabla \hat L(\omega) = -\frac{1}{(\sum w)^2 - \sum w^2} \sum_j x_j\,
           w_j u_j^\top \left(\Im T \cos(\omega \cdot x_j) - \Re T \sin(\omega \cdot x_j)\right) ,
 
-two products with the data, O(n d) a frequency, whatever the labels. Data in blocks take two
-reductions: sums give losses and T, then gradients given T are sums.
+two products with the data, O(n d) per frequency, whatever the labels. Data in blocks need two
+passes: the first sums the waves, which give the losses and T; the second sums the gradients.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacfourier.arrays import ComplexArray, FloatArray, Samples, matching
-from pacfourier.core.alignment.sums import AlignmentSums, class_balance, class_balanced_sums
+from pacfourier.arrays import ComplexArray, FloatArray, Samples, by_kind, matching
+from pacfourier.core.alignment.sums import (
+    AlignmentSums,
+    alignment_loss,
+    rescaled_sums,
+    target_losses,
+)
 from pacfourier.core.alignment.targets import Coder, Target
 from pacfourier.core.phases import (
     ROW_BLOCK,
@@ -27,16 +31,16 @@ from pacfourier.core.phases import (
     largest_magnitudes,
     phase_sizes,
     precision_groups,
+    run_tasks,
     turn_blocks,
 )
-from pacfourier.core.threads import run_blocks
 
 __all__ = ["AlignmentObjective", "alignment_gradients", "alignment_objective", "alignment_tilts"]
 
 # Few frequencies move together, and their phases are kept for all rows: blocks are small, so
 # that two threads have work and memory stays under 2 * 64 numbers a sample.
-GRADIENT_BLOCK = 64
-SMALLEST_BLOCK = 8
+GRADIENT_BAND = 64
+SMALLEST_BAND = 8
 # Fewer multiplications than this are done before a thread has started.
 SMALLEST_WORK = 2**20
 
@@ -76,7 +80,7 @@ class AlignmentObjective:
         tasks = [
             (dtype, members[block])
             for dtype, members in precision_groups(sizes, self.precision)
-            for block in kept_blocks(samples[dtype], len(members))
+            for block in kept_bands(samples[dtype], len(members))
         ]
 
         def fill(task: tuple[type[np.floating[Any]], NDArray[np.intp]]) -> None:
@@ -85,17 +89,17 @@ class AlignmentObjective:
                 samples[dtype], self, frequencies[members], dtype
             )
 
-        run_blocks(fill, tasks)
+        run_tasks(fill, tasks)
         return losses, gradients
 
     def losses_and_tilts(self, waves: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the losses, and T over the number of pairs, from S as (real, imaginary)."""
         tilts = matching(waves, self.agreement) @ waves
         aligned = (waves * tilts).sum(axis=(0, 1))
-        return 0.5 - 0.5 * (aligned - self.self_pairs) / self.pairs, tilts / self.pairs
+        return alignment_loss(aligned, self.self_pairs, self.pairs), tilts / self.pairs
 
 
-@singledispatch
+@by_kind
 def losses_and_gradients(
     X: Samples,
     objective: AlignmentObjective,
@@ -125,7 +129,7 @@ def losses_and_gradients(
     return losses, gradients
 
 
-@singledispatch
+@by_kind
 def prepared(
     X: Samples, weighted: sparse.csr_array, precision: Precision
 ) -> tuple[Samples, sparse.csr_array]:
@@ -133,16 +137,16 @@ def prepared(
     return X if precision == "double" else X.astype(np.float32, copy=False), weighted
 
 
-@singledispatch
-def kept_blocks(X: Samples, n_frequencies: int) -> Iterator[slice]:
+@by_kind
+def kept_bands(X: Samples, n_frequencies: int) -> Iterator[slice]:
     """Cut frequencies into blocks whose phases are kept for all samples."""
-    yield from gradient_blocks(n_frequencies, X.shape[0] * X.shape[1])
+    yield from gradient_bands(n_frequencies, X.shape[0] * X.shape[1])
 
 
-def gradient_blocks(n_frequencies: int, work: int) -> Iterator[slice]:
+def gradient_bands(n_frequencies: int, work: int) -> Iterator[slice]:
     """Cut frequencies that cost ``work`` each into blocks, two or more if that is worth it."""
     half = -(-n_frequencies // 2)
-    size = max(min(GRADIENT_BLOCK, max(SMALLEST_BLOCK, half)), -(-SMALLEST_WORK // work))
+    size = max(min(GRADIENT_BAND, max(SMALLEST_BAND, half)), -(-SMALLEST_WORK // work))
     for start in range(0, n_frequencies, size):
         yield slice(start, min(start + size, n_frequencies))
 
@@ -158,20 +162,23 @@ def alignment_objective(
 ) -> AlignmentObjective:
     """Return the alignment loss of a data set as a function of frequencies.
 
-    With ``balance`` the loss is that of ``class_balanced_losses``: y must hold classes.
+    With ``balance`` the loss is that of ``balanced_losses``.
     """
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
     codes = target.encode(y)
     totals = np.asarray(codes.T @ weights, dtype=np.float64)
     agreement = target.agreement(totals)
-    if balance:
-        scale, agreement = class_balance(totals)
-        weights = weights * (codes @ scale)
+    balanced = target.balance(totals) if balance else None
+    if balanced is not None:
+        agreement = balanced.agreement
+        weights = weights * (codes @ balanced.scale)
     weighted = sparse.csr_array(sparse.diags_array(weights) @ codes)
     gram = (weighted.T @ weighted).toarray()
+    rounded, prepared_codes = prepared(X, weighted, precision)
     return AlignmentObjective(
         X,
-        *prepared(X, weighted, precision),
+        rounded,
+        prepared_codes,
         agreement,
         float(np.vdot(agreement, gram)),
         float(weights.sum() ** 2 - np.square(weights).sum()),
@@ -184,13 +191,14 @@ def alignment_tilts(
     sums: AlignmentSums, target: Target, *, balance: bool = False
 ) -> tuple[FloatArray, ComplexArray]:
     """Return the losses, and what ``alignment_gradients`` takes: T over the sum of pairs."""
-    if not balance:
+    balanced = target.balance(sums.totals) if balance else None
+    if balanced is None:
         agreement = target.agreement(sums.totals)
-        return sums.losses(agreement), agreement @ sums.waves / sums.pairs
-    scale, agreement = class_balance(sums.totals)
-    balanced = class_balanced_sums(sums, scale)
-    tilts = scale[:, np.newaxis] * (agreement @ balanced.waves) / balanced.pairs
-    return balanced.losses(agreement), tilts
+        return target_losses(sums, target), agreement @ sums.waves / sums.pairs
+    scale, agreement = balanced
+    rescaled = rescaled_sums(sums, scale)
+    tilts = scale[:, np.newaxis] * (agreement @ rescaled.waves) / rescaled.pairs
+    return rescaled.losses(agreement), tilts
 
 
 def alignment_gradients(
@@ -219,12 +227,12 @@ def alignment_gradients(
 
     sizes = phase_sizes(frequencies, largest_magnitudes(X))
     groups = precision_groups(sizes, precision)
-    run_blocks(
+    run_tasks(
         fill,
         [
             (dtype, members[block])
             for dtype, members in groups
-            for block in kept_blocks(X, len(members))
+            for block in kept_bands(X, len(members))
         ],
     )
     return gradients

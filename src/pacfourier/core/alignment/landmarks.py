@@ -12,26 +12,25 @@ where the landmark is a sample.
 """
 
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacfourier.arrays import ComplexArray, FloatArray, Samples
+from pacfourier.arrays import ComplexArray, FloatArray, Samples, by_kind
 from pacfourier.core.alignment.sums import AlignmentSums
 from pacfourier.core.phases import (
-    FREQUENCY_BLOCK,
-    LARGEST_BLOCK,
+    FREQUENCY_BAND,
+    LARGEST_BAND,
     largest_magnitudes,
     phase_sizes,
     precision_groups,
     precision_of,
+    run_tasks,
     turn_blocks,
 )
 from pacfourier.core.prior.frequencies import FrequencyPool
-from pacfourier.core.threads import run_blocks
 
 __all__ = ["LandmarkWaves", "landmark_phases", "landmark_similarities", "landmark_waves"]
 
@@ -79,7 +78,7 @@ def landmark_phases(
     if shared:
         phases[:] = landmarks @ pool[:].T.astype(np.float64)
         return phases
-    size = landmarks_a_block(n_frequencies, n_features)
+    size = landmarks_per_band(n_frequencies, n_features)
     for start in range(0, n_landmarks, size):
         block = _dense(landmarks[start : start + size]).astype(np.float64)
         rows = slice(start * n_frequencies, (start + len(block)) * n_frequencies)
@@ -88,9 +87,9 @@ def landmark_phases(
     return phases
 
 
-def landmarks_a_block(n_frequencies: int, n_features: int) -> int:
+def landmarks_per_band(n_frequencies: int, n_features: int) -> int:
     """Return how many landmarks, with their frequencies, make a block of bounded memory."""
-    return max(1, min(FREQUENCY_BLOCK, LARGEST_BLOCK // n_features) // n_frequencies)
+    return max(1, min(FREQUENCY_BAND, LARGEST_BAND // n_features) // n_frequencies)
 
 
 def landmark_waves(
@@ -132,7 +131,7 @@ def landmark_waves(
     )
 
 
-@singledispatch
+@by_kind
 def landmark_similarities(
     X: Samples, pool: FrequencyPool, phases: FloatArray, posteriors: FloatArray
 ) -> NDArray[np.floating[Any]]:
@@ -150,7 +149,7 @@ def landmark_similarities(
     n_landmarks, n_frequencies = phases.shape
     similarities = np.zeros((len(posteriors), X.shape[0], n_landmarks), dtype=X.dtype)
     magnitudes = largest_magnitudes(X)
-    size = landmarks_a_block(n_frequencies, X.shape[1])
+    size = landmarks_per_band(n_frequencies, X.shape[1])
 
     def fill(start: int) -> None:
         block = slice(start, min(start + size, n_landmarks))
@@ -170,7 +169,7 @@ def landmark_similarities(
                     turns, own_offsets, own_weights, starts, similarities[:, rows, block]
                 )
 
-    run_blocks(fill, range(0, n_landmarks, size))
+    run_tasks(fill, range(0, n_landmarks, size))
     return similarities
 
 

@@ -1,14 +1,14 @@
 """What a sample shows of its past: repeated rows, columns scaled on the sample itself."""
 
 from dataclasses import dataclass
-from functools import reduce, singledispatch
+from functools import reduce
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacfourier.arrays import FloatArray, IntArray, Samples
+from pacfourier.arrays import FloatArray, IntArray, Samples, by_kind
 from pacfourier.core.phases import ROW_BLOCK
 
 __all__ = ["SampleSummary", "sample_summary"]
@@ -90,7 +90,7 @@ class SampleSummary:
         return bool(fractions.any() and np.isclose(reach, 1).all())
 
 
-@singledispatch
+@by_kind
 def sample_summary(X: Samples, *, is_weighted: bool = False) -> SampleSummary:
     """Return the summary of a sample, block by block."""
     starts = range(0, X.shape[0], ROW_BLOCK)
@@ -117,7 +117,7 @@ def _block_summary(X: Samples, is_weighted: bool) -> SampleSummary:
     )
 
 
-@singledispatch
+@by_kind
 def row_fingerprints(X: Samples) -> NDArray[np.uint64]:
     """Return a number a row, equal for equal rows: the bits of the values times fixed numbers.
 

@@ -8,26 +8,28 @@ loss says how badly it agrees with the labels, over all pairs of distinct sample
           \Big/ \sum_{i \neq j} w_i w_j .
 
 With :math:`\lambda_{ij} = u_i^\top A\, u_j` the double sum factors through the *waves*
-:math:`S = \sum_i w_i u_i e^{i \omega \cdot x_i}`, which are additive in the data. ``fit``,
-``partial_fit``, threads and clusters are callers of one reduction: sums, merge, losses.
+:math:`S = \sum_i w_i u_i e^{i \omega \cdot x_i}`, which are sums over samples. So the same
+three steps serve ``fit``, ``partial_fit``, threads and clusters: sum the blocks, merge the sums,
+compute the losses.
 """
 
 from dataclasses import dataclass, replace
-from functools import singledispatch
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacfourier.arrays import ComplexArray, FloatArray, IntArray, Samples
-from pacfourier.core.alignment.targets import Coder
+from pacfourier.arrays import ComplexArray, FloatArray, IntArray, Samples, by_kind
+from pacfourier.core.alignment.targets import Coder, Target
 from pacfourier.core.phases import (
     Precision,
-    frequency_blocks,
+    double_angle_sums,
+    frequency_bands,
     largest_magnitudes,
     phase_sizes,
     precision_groups,
+    run_tasks,
     single_rounding,
     turn_blocks,
 )
@@ -37,14 +39,25 @@ from pacfourier.core.prior.structured import (
     structured_phase_sizes,
     structured_sums,
 )
-from pacfourier.core.threads import run_blocks
 
-__all__ = ["AlignmentSums", "alignment_sums", "class_balanced_losses"]
+__all__ = [
+    "AlignmentSums",
+    "alignment_loss",
+    "alignment_sums",
+    "balanced_losses",
+    "check_pairs",
+    "signed_waves",
+    "target_losses",
+]
+
+# How often the pairs of samples with themselves may outweigh the others, by working precision:
+# losses are then good to three digits at least.
+LARGEST_SELF_PAIRS = {"single": 2.0**14, "double": 2.0**36}
 
 
 @dataclass(frozen=True, eq=False)
 class AlignmentSums:
-    """What the losses need to know of a data set: sums over its samples.
+    """Sums over the samples of a data set, from which the losses are computed.
 
     Attributes
     ----------
@@ -105,17 +118,12 @@ class AlignmentSums:
         return self.effective_samples < (1 - 1e-9) * self.n_samples
 
     def losses(self, agreement: FloatArray) -> FloatArray:
-        r"""Return the alignment loss of every frequency, given the agreement matrix A.
-
-        .. math:: \hat L = \frac12 - \frac{S^* A\, S - \langle A, \sum_i w_i^2 u_i u_i^\top\rangle}
-                  {2 \left((\sum_i w_i)^2 - \sum_i w_i^2\right)}
-        """
+        """Return the alignment loss of every frequency, given the agreement matrix A."""
         aligned = sum(
             np.einsum("rm,rm->m", part, agreement @ part)
             for part in (self.waves.real, self.waves.imag)
         )
-        self_pairs = np.vdot(agreement, self.gram)
-        return 0.5 - 0.5 * (aligned - self_pairs) / self.pairs
+        return alignment_loss(aligned, float(np.vdot(agreement, self.gram)), self.pairs)
 
     @property
     def pairs(self) -> float:
@@ -134,26 +142,39 @@ class AlignmentSums:
         return (1 + (np.abs(self.harmonics) ** 2 - n) / (n * (n - 1))) / 8
 
 
-def class_balanced_losses(sums: AlignmentSums) -> FloatArray:
-    r"""Return the losses when all classes weigh the same and agreement has mean zero.
+def alignment_loss(aligned: Any, self_pairs: float, pairs: float) -> Any:
+    r"""Return the alignment loss from sums over pairs.
 
-    Samples of class y weigh in inverse proportion to its total, and
+    .. math:: \hat L = \frac12 - \frac{S^* A\, S - \sum_i w_i^2 u_i^\top A\, u_i}
+              {2 \sum_{i \neq j} w_i w_j}
 
-    .. math:: \lambda_{ij} = 1 \text{ if } y_i = y_j, \qquad -\frac{1}{C - 1} \text{ otherwise}
-
-    over the C classes seen: the inner products of the corners of a regular simplex. With the
-    paper's -1 for every pair of different classes, many classes are mostly disagreement, and
-    a frequency that aligns nothing beats one that aligns a class. Two balanced classes: the
-    same loss.
+    Parameters
+    ----------
+    aligned : array of shape (n_frequencies,)
+        S* A S, the sum over all pairs of w_i w_j lambda_ij cos(omega . (x_i - x_j)).
+    self_pairs : float
+        The part of it that comes from the pairs i = j.
+    pairs : float
+        The sum over i != j of w_i w_j.
     """
-    if int((sums.totals > 0).sum()) < 2:
-        return sums.losses(2 * np.eye(len(sums.totals)) - 1.0)
-    scale, agreement = class_balance(sums.totals)
-    return class_balanced_sums(sums, scale).losses(agreement)
+    return 0.5 - 0.5 * (aligned - self_pairs) / pairs
 
 
-def class_balanced_sums(sums: AlignmentSums, scale: FloatArray) -> AlignmentSums:
-    """Return the sums of samples that weigh as many times more as the factor of their class."""
+def target_losses(sums: AlignmentSums, target: Target) -> FloatArray:
+    """Return the alignment loss of every frequency, as the paper defines it."""
+    return sums.losses(target.agreement(sums.totals))
+
+
+def balanced_losses(sums: AlignmentSums, target: Target) -> FloatArray:
+    """Return the losses when all classes have the same weight (see ``ClassTarget.balance``)."""
+    balance = target.balance(sums.totals)
+    if balance is None:
+        return target_losses(sums, target)
+    return rescaled_sums(sums, balance.scale).losses(balance.agreement)
+
+
+def rescaled_sums(sums: AlignmentSums, scale: FloatArray) -> AlignmentSums:
+    """Return the sums of samples whose weights are multiplied by a factor per class."""
     gram = sums.gram * np.outer(scale, scale)
     return replace(
         sums,
@@ -164,13 +185,15 @@ def class_balanced_sums(sums: AlignmentSums, scale: FloatArray) -> AlignmentSums
     )
 
 
-def class_balance(totals: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the factors that give all classes seen the same total, and their agreement."""
-    seen = totals > 0
-    n_classes = int(seen.sum())
-    scale = np.zeros(len(seen))
-    scale[seen] = totals.sum() / (n_classes * totals[seen])
-    return scale, (n_classes * np.eye(len(seen)) - 1) / (n_classes - 1)
+def check_pairs(sums: AlignmentSums) -> None:
+    """Raise ValueError if one sample outweighs all others: the sum over pairs would be rounding."""
+    largest = LARGEST_SELF_PAIRS["single" if sums.rounding.any() else "double"]
+    if sums.squared_weight > largest * sums.pairs:
+        share = np.sqrt(sums.squared_weight) / sums.weight
+        raise ValueError(
+            "sample_weight must let more than one sample count, "
+            f"got one with a share of {share:.10g}."
+        )
 
 
 def alignment_sums(
@@ -203,7 +226,7 @@ def alignment_sums(
     )
 
 
-@singledispatch
+@by_kind
 def wave_sums(
     X: Samples,
     weighted: sparse.csr_array,
@@ -247,8 +270,8 @@ def wave_sums(
                 X, weighted, candidates[members], dtype
             )
 
-    blocks = frequency_blocks(len(remaining), X.shape[1])
-    run_blocks(fill, [remaining[block] for block in blocks])
+    blocks = frequency_bands(len(remaining), X.shape[1])
+    run_tasks(fill, [remaining[block] for block in blocks])
     return waves, harmonics, rounding
 
 
@@ -265,6 +288,22 @@ def _block_sums(
     for rows, turns in turn_blocks(X, frequencies, dtype):
         indptr = weighted.indptr[rows.start : rows.stop + 1]
         loops.add_wave_sums(turns, indptr, weighted.indices, values, waves, harmonics)
-    # cos 2a = 2 cos^2 a - 1 and sin 2a = 2 cos a sin a.
-    doubled = 2 * harmonics[0] - X.shape[0] + 2j * harmonics[1]
-    return waves[0] + 1j * waves[1], doubled
+    return waves[0] + 1j * waves[1], double_angle_sums(harmonics[0], harmonics[1], X.shape[0])
+
+
+def signed_waves(sums: AlignmentSums) -> tuple[FloatArray, FloatArray]:
+    r"""Return the first and second harmonics of two classes, rounded outward.
+
+    With :math:`\hat m = \frac1n \sum_i y_i e^{i \omega \cdot x_i}`, these are the length of
+    :math:`\hat m` and the mean of :math:`\cos 2 (\omega \cdot x_i - \arg \hat m)`, which is at
+    least twice the squared length less one. All samples may have the same weight: the waves
+    contain it, the harmonics do not.
+    """
+    mean = (sums.waves[1] - sums.waves[0]) / sums.weight
+    lengths = np.abs(mean)
+    direction = np.divide(mean, lengths, where=lengths > 0, out=np.ones_like(mean))
+    harmonics = (sums.harmonics / sums.n_samples * direction.conj() ** 2).real
+    amplitudes = np.clip(lengths - sums.rounding, 0, 1)
+    # Rounding moves the harmonic, and the angle of the mean, which is uncertain if it is short.
+    slack = 2 * sums.rounding * (1 + 2 / np.maximum(lengths, np.finfo(float).tiny))
+    return amplitudes, np.clip(harmonics + slack, 2 * amplitudes**2 - 1, 1)

@@ -1,18 +1,23 @@
-r"""What "should be similar" means: label agreements written as a quadratic form.
+r"""What "should be similar" means: how labels agree, written as a quadratic form.
 
 The alignment loss needs :math:`\lambda_{ij} \in [-1, 1]`, how much two labels agree. Every kind
-of label here is coded as a row :math:`u_i` such that :math:`\lambda_{ij} = u_i^\top A\, u_j`:
+of label is coded as a row :math:`u_i` such that :math:`\lambda_{ij} = u_i^\top A\, u_j`:
 
-- classes: :math:`u` the indicator of the class, :math:`A = 2 I - 1 1^\top`, hence +1 or -1;
-- label sets: :math:`u = (y, 1)`, the mean over labels of the product of signs;
-- numbers: :math:`u = (y, 1)` up to a change of unit, the mean over outputs of the product of the
-  centred values, divided by the squared largest deviation.
+- classes: :math:`u` is the indicator of the class and :math:`A = 2 I - 1 1^\top`, which gives +1
+  for the same class and -1 for another;
+- label sets: :math:`u = (y, 1)`, and the agreement is the mean over labels of the product of signs;
+- numbers: :math:`u = (y, 1)` up to a change of unit, and the agreement is the mean over outputs of
+  the product of the centred values, divided by the squared largest deviation.
 
-The rows are additive data, the matrix :math:`A` is not: it may wait until all data are seen.
+The rows are computed block by block. The matrix :math:`A` may depend on all data, so it is
+computed at the end.
+
+To add a kind of label, write a class with the methods of ``Target`` and the two class methods of
+``TargetType``, and pass it as ``target_type=`` to any estimator.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +26,21 @@ from scipy import sparse
 from pacfourier.arrays import FloatArray
 
 __all__ = [
-    "LABELS",
+    "TARGET_TYPES",
+    "Balance",
+    "BinaryTarget",
     "ClassTarget",
     "Coder",
     "ContinuousTarget",
     "LabelSetTarget",
+    "Outputs",
     "Target",
-    "label_witnesses",
+    "TargetType",
     "target_of",
+    "target_type_of",
 ]
 
-Labels = Literal["auto", "binary", "multiclass", "multilabel", "continuous"]
-LABELS = ("auto", "binary", "multiclass", "multilabel", "continuous")
+Residuals: TypeAlias = Literal["hinge", "square"]
 
 
 class Coder(Protocol):
@@ -42,11 +50,55 @@ class Coder(Protocol):
         """Return the rows u_i, of shape (n_samples, n_codes), none of them without an entry."""
 
 
+class Balance(NamedTuple):
+    """Factors that give all classes the same total weight, and the agreement of such classes."""
+
+    scale: FloatArray
+    agreement: FloatArray
+
+
+class Outputs(NamedTuple):
+    """Labels as a regression sees them: an array (n_samples, n_outputs), and the loss to use."""
+
+    values: FloatArray
+    loss: Residuals
+
+
 class Target(Coder, Protocol):
-    """How labels are coded, and how the codes agree."""
+    """Labels of one kind: how they are coded, and how the codes agree.
+
+    Attributes
+    ----------
+    classes : array of shape (n_classes,) or None
+        The classes, if the labels are classes.
+    is_binary : bool
+        Whether the user declared that only two classes exist.
+    has_sign_agreements : bool
+        Whether every agreement is +1 or -1, so that the second moment of the loss is known.
+    is_fixed_in_advance : bool
+        Whether the loss is fixed before the sample is seen; a certificate needs this.
+    """
+
+    @property
+    def classes(self) -> NDArray[Any] | None: ...  # noqa: D102
+
+    @property
+    def is_binary(self) -> bool: ...  # noqa: D102
+
+    @property
+    def has_sign_agreements(self) -> bool: ...  # noqa: D102
+
+    @property
+    def is_fixed_in_advance(self) -> bool: ...  # noqa: D102
 
     def agreement(self, totals: FloatArray) -> FloatArray:
         """Return A given sum_i w_i u_i, of shape (n_codes, n_codes)."""
+
+    def balance(self, totals: FloatArray) -> Balance | None:
+        """Return how to give all classes the same weight, or None if that makes no sense."""
+
+    def outputs(self, y: NDArray[Any]) -> Outputs:
+        """Return what a regression on these labels predicts."""
 
     def observe(self, y: NDArray[Any]) -> Self:
         """Return the target after more labels; raise ValueError on labels it cannot hold."""
@@ -55,7 +107,20 @@ class Target(Coder, Protocol):
         """Return the target of the union of two data sets."""
 
     def recoder(self, other: Self) -> FloatArray:
-        """Return the matrix that turns rows coded by another target into rows coded by this."""
+        """Return the matrix that turns rows coded by another target into rows coded by this one."""
+
+
+class TargetType(Protocol):
+    """A kind of label: how to make a ``Target`` from labels, whole or in blocks."""
+
+    def of(self, y: NDArray[Any], classes: Any = None) -> Target:
+        """Return the target of labels; ``classes`` lists all classes that may come."""
+
+    def witnesses(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Return a few rows of y that have the same target as all of y.
+
+        Witnesses of the witnesses of several blocks must be witnesses of all blocks.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +128,28 @@ class ClassTarget:
     """One of finitely many classes (Propositions 7 and 8 of the paper's supplement)."""
 
     classes: NDArray[Any]
-    is_binary: bool = False
-    """Whether the label space has two elements by declaration, not only in the sample."""
+
+    name: ClassVar[str] = "multiclass"
+    is_binary: ClassVar[bool] = False
+    has_sign_agreements: ClassVar[bool] = True
+    is_fixed_in_advance: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, y: NDArray[Any], classes: Any = None) -> Self:
+        """Return the target of the classes in y, or of given classes."""
+        if y.ndim != 1:
+            raise ValueError(
+                f"y must be one-dimensional when target_type='{cls.name}', got {y.ndim} axes."
+            )
+        known = np.unique(y if classes is None else np.asarray(classes))
+        if len(known) < 2:
+            raise ValueError(f"y must hold at least two classes, got one class: {known.tolist()}.")
+        return cls(known).observe(y)
+
+    @staticmethod
+    def witnesses(y: NDArray[Any]) -> NDArray[Any]:
+        """Return each class once, or the extremes of a matrix, which ``of`` refuses."""
+        return np.unique(y) if y.ndim == 1 else _extremes(y)
 
     def encode(self, y: NDArray[Any]) -> sparse.csr_array:
         """Return the indicator of the class of each row."""
@@ -75,6 +160,29 @@ class ClassTarget:
     def agreement(self, totals: FloatArray) -> FloatArray:
         """Return 2 I - 1 1^T: one for the same class, minus one for another."""
         return 2 * np.eye(len(totals)) - 1.0
+
+    def balance(self, totals: FloatArray) -> Balance | None:
+        r"""Return factors of classes in inverse proportion to their totals, and their agreement.
+
+        .. math:: \lambda_{ij} = 1 \text{ if } y_i = y_j, \qquad -\frac{1}{C - 1} \text{ otherwise}
+
+        over the C classes seen: the inner products of the corners of a regular simplex. With the
+        paper's -1 for every pair of different classes, many classes are mostly disagreement, and
+        a frequency that aligns nothing beats one that aligns a class. For two classes of equal
+        size the loss is the same.
+        """
+        seen = totals > 0
+        n_classes = int(seen.sum())
+        if n_classes < 2:
+            return None
+        scale = np.zeros(len(seen))
+        scale[seen] = totals.sum() / (n_classes * totals[seen])
+        return Balance(scale, (n_classes * np.eye(len(seen)) - 1) / (n_classes - 1))
+
+    def outputs(self, y: NDArray[Any]) -> Outputs:
+        """Return a sign for each class, or one sign for two classes."""
+        signs = 2 * self.encode(y).toarray() - 1
+        return Outputs(signs[:, 1:] if len(self.classes) == 2 else signs, "hinge")
 
     def observe(self, y: NDArray[Any]) -> Self:
         """Check that every label is a known class."""
@@ -96,18 +204,54 @@ class ClassTarget:
                 f"merge needs the same classes, got {self.classes.tolist()} "
                 f"and {other.classes.tolist()}."
             )
-        return replace(self, is_binary=self.is_binary and other.is_binary)
+        # Two classes must have been declared on both sides.
+        return self if self.is_binary <= other.is_binary else other
 
     def recoder(self, other: Self) -> FloatArray:
         """Return the identity."""
         return np.eye(len(other.classes))
 
 
+class BinaryTarget(ClassTarget):
+    """One of two classes, by declaration: that a sample shows only two is not enough."""
+
+    name: ClassVar[str] = "binary"
+    is_binary: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, y: NDArray[Any], classes: Any = None) -> Self:
+        """Return the target of two classes."""
+        target = super().of(y, classes)
+        if len(target.classes) > 2:
+            raise ValueError(
+                f"y must hold two classes when target_type='binary', got {len(target.classes)}."
+            )
+        return target
+
+
 @dataclass(frozen=True)
 class LabelSetTarget:
-    """A set of labels a row, given as an indicator matrix of zeros and ones."""
+    """A set of labels per row, given as an indicator matrix of zeros and ones."""
 
     n_labels: int
+
+    name: ClassVar[str] = "multilabel"
+    classes: ClassVar[None] = None
+    is_binary: ClassVar[bool] = False
+    has_sign_agreements: ClassVar[bool] = False
+    is_fixed_in_advance: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, y: NDArray[Any], classes: Any = None) -> Self:
+        """Return the target of an indicator matrix."""
+        _check_no_classes(cls.name, classes)
+        _check_indicators(y)
+        return cls(y.shape[1])
+
+    @staticmethod
+    def witnesses(y: NDArray[Any]) -> NDArray[Any]:
+        """Return the extremes of each column, and a row that is not of whole numbers."""
+        return _extremes(y)
 
     def encode(self, y: NDArray[Any]) -> sparse.csr_array:
         """Return (y, 1)."""
@@ -118,6 +262,13 @@ class LabelSetTarget:
         del totals
         signs = np.column_stack([2 * np.eye(self.n_labels), -np.ones(self.n_labels)])
         return signs.T @ signs / self.n_labels
+
+    def balance(self, totals: FloatArray) -> None:
+        """Return None: label sets are not balanced."""
+
+    def outputs(self, y: NDArray[Any]) -> Outputs:
+        """Return a sign for each label."""
+        return Outputs(2 * y.astype(np.float64) - 1, "hinge")
 
     def observe(self, y: NDArray[Any]) -> Self:
         """Check the width and the values of y."""
@@ -137,16 +288,36 @@ class LabelSetTarget:
 
 @dataclass(frozen=True, eq=False)
 class ContinuousTarget:
-    """One or several numbers a row, coded as (y - origin) / unit.
+    """One or several numbers per row, coded as (y - origin) / unit.
 
-    Origin and unit come from the first data and stay: an offset of y costs no digits, and sums
-    stay additive. What the codes mean waits for all data, in ``agreement``.
+    Origin and unit come from the first data and never change, so that sums stay additive and a
+    large offset of y costs no digits. ``agreement`` centres and scales the codes at the end.
     """
 
     origin: FloatArray
     unit: FloatArray
     lowest: FloatArray
     highest: FloatArray
+
+    name: ClassVar[str] = "continuous"
+    classes: ClassVar[None] = None
+    is_binary: ClassVar[bool] = False
+    has_sign_agreements: ClassVar[bool] = False
+    is_fixed_in_advance: ClassVar[bool] = False
+
+    @classmethod
+    def of(cls, y: NDArray[Any], classes: Any = None) -> Self:
+        """Return the target of numbers that are not all equal."""
+        _check_no_classes(cls.name, classes)
+        values = _as_columns(y).astype(np.float64)
+        if (np.ptp(values, axis=0) == 0).all():
+            raise ValueError("y must not be constant: there is nothing to align with.")
+        return cls.spanning(values)
+
+    @staticmethod
+    def witnesses(y: NDArray[Any]) -> NDArray[Any]:
+        """Return the extremes of each column, and a row that is not of whole numbers."""
+        return _extremes(y)
 
     @classmethod
     def spanning(cls, values: FloatArray) -> Self:
@@ -171,6 +342,13 @@ class ContinuousTarget:
         deviations = np.column_stack([np.eye(len(centre)), -centre]) / reach[:, np.newaxis]
         return deviations.T @ deviations / len(centre)
 
+    def balance(self, totals: FloatArray) -> None:
+        """Return None: numbers are not balanced."""
+
+    def outputs(self, y: NDArray[Any]) -> Outputs:
+        """Return the codes."""
+        return Outputs(self.encode(y).toarray()[:, :-1], "square")
+
     def observe(self, y: NDArray[Any]) -> Self:
         """Widen the range to hold new values."""
         values = _as_columns(y).astype(np.float64)
@@ -193,72 +371,85 @@ class ContinuousTarget:
         return matrix
 
 
-def target_of(y: NDArray[Any], labels: Labels = "auto", classes: Any = None) -> Target:
-    """Return the target that labels declare, or that y shows if they are "auto".
+class AutoTarget:
+    """The kind of labels that y shows, by scikit-learn's conventions."""
+
+    name = "auto"
+
+    @staticmethod
+    def of(y: NDArray[Any], classes: Any = None) -> Target:
+        """Return the target of the kind that y shows."""
+        return shown_type(y).of(y, classes)
+
+    @staticmethod
+    def witnesses(y: NDArray[Any]) -> NDArray[Any]:
+        """Return witnesses of the kind that y shows; later blocks may show another kind."""
+        are_classes = y.ndim == 1 and not _fractions(y).any()
+        return np.unique(y) if are_classes else _extremes(y)
+
+
+NAMED_TYPES = (AutoTarget, BinaryTarget, ClassTarget, LabelSetTarget, ContinuousTarget)
+TARGET_TYPES: dict[str, TargetType] = {each.name: each for each in NAMED_TYPES}
+"""The kinds of labels that have a name, as in ``target_type="binary"``."""
+
+
+def target_type_of(target_type: str | TargetType) -> TargetType:
+    """Return the kind of labels that a name means; a kind stands for itself."""
+    if not isinstance(target_type, str):
+        if hasattr(target_type, "of") and hasattr(target_type, "witnesses"):
+            return target_type
+    elif target_type in TARGET_TYPES:
+        return TARGET_TYPES[target_type]
+    raise ValueError(
+        f"target_type must be one of {tuple(TARGET_TYPES)} or a kind of label with the methods "
+        f"'of' and 'witnesses', got {target_type!r}."
+    )
+
+
+def target_of(
+    y: NDArray[Any], target_type: str | TargetType = "auto", classes: Any = None
+) -> Target:
+    """Return the target of labels of a declared kind.
 
     Parameters
     ----------
     y : array of shape (n_samples,) or (n_samples, n_outputs)
-    labels : {"auto", "binary", "multiclass", "multilabel", "continuous"}
+    target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"} or TargetType
     classes : array-like, default=None
         All classes that may come, if y does not show them all.
     """
-    kind = labels_shown(y) if labels == "auto" else labels
-    if kind in ("binary", "multiclass"):
-        return _class_target(y, kind, classes)
-    if classes is not None:
-        raise ValueError(f"classes must be None when labels are {kind}, got {classes!r}.")
-    if kind == "multilabel":
-        _check_indicators(y)
-        return LabelSetTarget(y.shape[1])
-    if kind == "continuous":
-        values = _as_columns(y).astype(np.float64)
-        if (np.ptp(values, axis=0) == 0).all():
-            raise ValueError("y must not be constant: there is nothing to align with.")
-        return ContinuousTarget.spanning(values)
-    raise ValueError(f"target_type must be one of {LABELS}, got {labels!r}.")
+    return target_type_of(target_type).of(y, classes)
 
 
-def label_witnesses(y: NDArray[Any], labels: Labels = "auto") -> NDArray[Any]:
-    """Return a few rows that have the same target as all of y.
+def shown_type(y: NDArray[Any]) -> TargetType:
+    """Return the kind of labels that y shows.
 
-    Classes are shown by one row each; all else by the extremes of each column, and by a row that
-    is not of whole numbers. Witnesses of the witnesses of parts are witnesses of the whole.
+    Two columns or more of zeros and ones are label sets. Numbers with a fractional part are
+    continuous. Everything else is classes.
     """
-    fractions = _fractions(y)
-    are_classes = labels in ("binary", "multiclass") or y.dtype.kind not in "biuf"
-    if y.ndim == 1 and (are_classes or (labels == "auto" and not fractions.any())):
-        return np.unique(y)
-    is_fraction = _as_columns(fractions).any(axis=1)
-    extremes = np.stack([y.min(axis=0), y.max(axis=0)])
-    return np.concatenate([extremes, y[np.flatnonzero(is_fraction)[:1]]])
-
-
-def labels_shown(y: NDArray[Any]) -> Labels:
-    """Return the kind of labels that y holds, by scikit-learn's conventions.
-
-    Two columns or more of zeros and ones are label sets; numbers with a fractional part are
-    continuous; all else are classes.
-    """
-    is_fractional = bool(_fractions(y).any())
-    if is_fractional or y.ndim == 1:
-        return "continuous" if is_fractional else "multiclass"
+    if _fractions(y).any():
+        return ContinuousTarget
+    if y.ndim == 1:
+        return ClassTarget
     if np.isin(y, (0, 1)).all():
-        return "multilabel"
+        return LabelSetTarget
     raise ValueError(
         "y has columns of integers: pass target_type='continuous' if they are numbers."
     )
 
 
-def _class_target(y: NDArray[Any], kind: Labels, classes: Any) -> ClassTarget:
-    if y.ndim != 1:
-        raise ValueError(f"y must be one-dimensional when labels='{kind}', got {y.ndim} axes.")
-    known = np.unique(y if classes is None else np.asarray(classes))
-    if len(known) < 2:
-        raise ValueError(f"y must hold at least two classes, got one class: {known.tolist()}.")
-    if kind == "binary" and len(known) > 2:
-        raise ValueError(f"y must hold two classes when target_type='binary', got {len(known)}.")
-    return ClassTarget(known, is_binary=kind == "binary").observe(y)
+def _extremes(y: NDArray[Any]) -> NDArray[Any]:
+    """Return the extremes of each column, and a row with a fraction if there is one."""
+    if y.dtype.kind not in "biuf":
+        return np.unique(y) if y.ndim == 1 else y[:2]
+    is_fraction = _as_columns(_fractions(y)).any(axis=1)
+    extremes = np.stack([y.min(axis=0), y.max(axis=0)])
+    return np.concatenate([extremes, y[np.flatnonzero(is_fraction)[:1]]])
+
+
+def _check_no_classes(name: str, classes: Any) -> None:
+    if classes is not None:
+        raise ValueError(f"classes must be None when labels are {name}, got {classes!r}.")
 
 
 def _fractions(y: NDArray[Any]) -> NDArray[np.bool_]:

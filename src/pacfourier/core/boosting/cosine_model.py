@@ -6,23 +6,21 @@ for one or several outputs. One reduction gives its loss and the gradient in eve
 """
 
 from collections.abc import Callable
-from functools import singledispatch
 from typing import NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
 
-from pacfourier.arrays import FloatArray, Samples
-from pacfourier.core.phases import ROW_BLOCK, turn_blocks
-from pacfourier.core.threads import run_blocks, single_threaded_blas
+from pacfourier.arrays import FloatArray, Samples, by_kind
+from pacfourier.core.phases import ROW_BLOCK, run_tasks, single_threaded_blas, turn_blocks
 
 __all__ = ["CosineModel", "Penalties", "hinge_losses", "moved_model", "square_losses"]
 
 # Losses and their negative derivatives, from scores and labels.
 Losses = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
-ROWS_A_TASK = 8 * ROW_BLOCK
+ROWS_PER_TASK = 8 * ROW_BLOCK
 # Pairs of vectors that L-BFGS remembers.
 MEMORY = 8
 
@@ -100,7 +98,7 @@ def model_gradient(
     return loss, gradient, residuals
 
 
-@singledispatch
+@by_kind
 def gradient_sums(
     X: Samples,
     model: CosineModel,
@@ -113,16 +111,16 @@ def gradient_sums(
 
     Other kinds of arrays register their own.
     """
-    starts = range(0, X.shape[0], ROWS_A_TASK)
+    starts = range(0, X.shape[0], ROWS_PER_TASK)
     parts: dict[int, tuple[float, CosineModel]] = {}
 
     def fill(start: int) -> None:
-        rows = slice(start, start + ROWS_A_TASK)
+        rows = slice(start, start + ROWS_PER_TASK)
         parts[start] = _partial_gradient(
             X[rows], model, labels[rows], losses, sample_weight[rows], residuals[rows]
         )
 
-    run_blocks(fill, starts)
+    run_tasks(fill, starts)
     loss, gradient = parts[0]
     for start in starts[1:]:
         loss += parts[start][0]
@@ -191,6 +189,7 @@ def moved_model(
     losses: Losses,
     sample_weight: FloatArray,
     penalties: Penalties,
+    *,
     n_steps: int,
 ) -> CosineModel:
     """Return the model after some steps of L-BFGS on the penalised loss, in all parameters."""

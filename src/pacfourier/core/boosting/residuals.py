@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from pacfourier.arrays import FloatArray, Samples
-from pacfourier.core.alignment.sums import alignment_sums
+from pacfourier.core.alignment.sums import alignment_loss, alignment_sums
 from pacfourier.core.phases import precision_of
 from pacfourier.core.prior.frequencies import FrequencyPool
 
@@ -40,4 +40,4 @@ def residual_losses(X: Samples, residuals: FloatArray, pool: FrequencyPool) -> F
         return np.full(len(pool), 0.5)
     sums = alignment_sums(X, residuals, _ResidualTarget(), pool, precision=precision_of(X))
     aligned = np.square(np.abs(sums.waves)).sum(axis=0)
-    return 0.5 - 0.5 * aligned / largest
+    return alignment_loss(aligned, self_pairs=0.0, pairs=largest)

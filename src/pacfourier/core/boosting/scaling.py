@@ -1,17 +1,16 @@
 """Columns of unit deviation, for models that start alike in all of them."""
 
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from pacfourier.arrays import FloatArray, Samples
+from pacfourier.arrays import FloatArray, Samples, by_kind
 
 __all__ = ["column_moments", "column_scales", "scaled_columns"]
 
 
-@singledispatch
+@by_kind
 def scaled_columns(
     X: Samples, copies: FloatArray, dtype: type[np.floating[Any]]
 ) -> tuple[Samples, FloatArray]:
@@ -44,7 +43,7 @@ def column_scales(means: FloatArray, variances: FloatArray, n_samples: int) -> F
     return np.where(deviations > rounding, deviations, np.inf)
 
 
-@singledispatch
+@by_kind
 def column_moments(X: Samples, copies: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the means and variances of the columns, in double precision."""
     if sparse.issparse(X):

@@ -1,12 +1,12 @@
 """Rules of thumb for the bandwidth of a kernel."""
 
 from collections.abc import Callable
-from functools import reduce, singledispatch
+from functools import reduce
 
 import numpy as np
 from scipy import sparse
 
-from pacfourier.arrays import FloatArray, IntArray, Samples, host
+from pacfourier.arrays import FloatArray, IntArray, Samples, by_kind, host
 from pacfourier.core.phases import ROW_BLOCK
 
 __all__ = ["median_gamma", "median_rows", "merged_moments", "scale_gamma", "scale_moments"]
@@ -14,7 +14,7 @@ __all__ = ["median_gamma", "median_rows", "merged_moments", "scale_gamma", "scal
 MEDIAN_SAMPLES = 1000
 
 
-@singledispatch
+@by_kind
 def scale_moments(X: Samples, sample_weight: FloatArray | None = None) -> FloatArray:
     """Return the weight of all values, their mean and their weighted squared deviations from it."""
     weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight

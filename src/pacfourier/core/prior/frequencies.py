@@ -117,13 +117,8 @@ class FrequencyPool:
 
     @property
     def is_structured(self) -> bool:
-        """Whether each row is a structured direction times one number.
-
-        A Laplacian spectrum scales every feature apart: there it is not.
-        """
-        if self.sampling != "structured":
-            return False
-        return self.spectrum.scales(self.stream(FIRST_UNIT), 1, self.n_features).shape[1] == 1
+        """Whether each row is a structured direction times one number."""
+        return self.sampling == "structured" and self.spectrum.has_one_scale
 
     def radii(self) -> FloatArray:
         """Return the numbers that multiply the structured directions of the rows."""

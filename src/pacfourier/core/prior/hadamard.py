@@ -1,21 +1,23 @@
-"""Compiled loops of structured frequencies: Walsh-Hadamard transforms of vectors side by side.
+"""Compiled loops of structured frequencies: Walsh-Hadamard transforms of many vectors at once.
 
-Imported at first use only, because numba is slow to import. ``buffer[k * WIDTH + i]`` is
-coordinate k of vector i: the inner loops run over neighbours in memory and become vector loops.
+Callers import this module when they first need it, because numba is slow to import. Vectors lie
+side by side: ``buffer[k * WIDTH + i]`` is coordinate k of vector i. The inner loops run over
+neighbours in memory, so that the compiler can vectorise them.
 
-What costs is the traffic between the core and its L2 cache, where the buffer lies. A transform of
-size p is one of size p / 8 inside each eighth of the buffer, which fits the L1 cache, and one of
-size 8 across the eighths, in registers, in any order: ``H = L A = A L``. The product
-``H D3 H D2 H D1`` is then ``A (L D3 L) (A D2 A) (L D1)``, four passes over the buffer.
+The cost is the traffic between the processor core and its L2 cache, which holds the buffer. A
+transform H of size p splits into two commuting parts, ``H = L A = A L``. L is a transform of size
+p / 8 inside each eighth of the buffer, which fits in the L1 cache. A is a transform of size 8
+across the eighths, which fits in registers. The product ``H D3 H D2 H D1`` is then
+``A (L D3 L) (A D2 A) (L D1)``, and takes four passes over the buffer.
 """
 
 import numpy as np
 from numba import njit
 
 from pacfourier.core.loops import cosine_sine
-from pacfourier.core.prior.structured import WIDTH
+from pacfourier.core.phases import ROWS_SIDE_BY_SIDE as WIDTH
 
-# Loops over indices that cannot be negative, at constant distances, become vector loops.
+# The compiler vectorises loops over unsigned indices with constant strides.
 unsigned = np.uint64
 LANES = unsigned(WIDTH)
 
@@ -67,7 +69,7 @@ def times(signs, numbers):
 
 @njit(inline="always")
 def signed_pass(source, signs, target):
-    """Multiply with signs and do the first three stages; target may be source."""
+    """Multiply by signs and do the first three stages; target may be the same array as source."""
     for k in range(unsigned(0), unsigned(len(signs)), unsigned(8)):
         eight_signs = eight(signs, k, unsigned(1))
         for i in range(k * LANES, k * LANES + LANES):
@@ -84,7 +86,7 @@ def first_stages(piece):
 
 @njit(inline="always")
 def later_stages(piece):
-    """Do the stages after the first three, in place, three at a time where they last."""
+    """Do the stages after the first three, in place, three at a time while three are left."""
     step = 8 * WIDTH
     while 8 * step <= len(piece):
         for start in range(0, len(piece), 8 * step):
@@ -113,7 +115,7 @@ def join_two(left, right):
 
 @njit(inline="always")
 def first_pass(source, signs, buffer):
-    """Write ``L D1`` times the vectors of source, filled up with zeros, to the buffer."""
+    """Write ``L D1`` times the vectors of source, padded with zeros, to the buffer."""
     height = len(signs) // 8
     for k in range(0, len(signs), height):
         piece = buffer[k * WIDTH : (k + height) * WIDTH]
@@ -158,13 +160,13 @@ def all_but_last(source, signs, buffer):
 
 @njit(nogil=True, fastmath=True, cache=True)
 def transformed(vectors, signs):
-    """Return ``H D3 H D2 H D1`` times vectors side by side; entries of H are +1 and -1.
+    """Return ``H D3 H D2 H D1`` times vectors side by side, where H has entries +1 and -1.
 
     Parameters
     ----------
     vectors : array of shape (size, WIDTH)
     signs : array of shape (3, size)
-        The diagonals of D1, D2, D3; size is a power of two, 128 at least.
+        The diagonals of D1, D2, D3. The size is a power of two, at least 128.
     """
     buffer = np.empty(vectors.size, vectors.dtype)
     all_but_last(vectors.ravel(), signs, buffer)
@@ -174,8 +176,8 @@ def transformed(vectors, signs):
 
 @njit(nogil=True, fastmath=True, cache=True)
 def write_side(X, rows, side):
-    """Write row ``rows[i]`` of X to ``side[:, i]``; the rest of side stays."""
-    # A tile of 16 features at a time stays in the L1 cache.
+    """Write row ``rows[i]`` of X to ``side[:, i]``; other entries of side do not change."""
+    # 16 features of these rows fit in the L1 cache.
     for start in range(0, X.shape[1], 16):
         stop = min(start + 16, X.shape[1])
         for i in range(len(rows)):
@@ -186,7 +188,7 @@ def write_side(X, rows, side):
 
 @njit(inline="always")
 def wave_moments(phases, scale, weights, cosines, sines):
-    """Return the sums of cos^2, cos sin, u cos and u sin; write the cosines and sines."""
+    """Return the sums of cos^2, cos sin, u cos and u sin, and write the cosines and sines."""
     zero = phases.dtype.type(0)
     squares, products, cosine_sum, sine_sum = zero, zero, zero, zero
     for i in range(WIDTH):
@@ -201,26 +203,27 @@ def wave_moments(phases, scale, weights, cosines, sines):
 
 
 @njit(nogil=True, fastmath=True, cache=True)
-def add_structured_sums(sides, signs, turns, starts, codes, values, waves, harmonics):
-    """Add the sums over all rows to ``waves`` and ``harmonics`` of one block of frequencies.
+def add_structured_sums(sides, signs, turns, entries, waves, harmonics):
+    """Add the sums over all rows to ``waves`` and ``harmonics`` of one group of frequencies.
 
-    Phases live in one buffer of ``size * WIDTH`` numbers, near the core.
+    Phases stay in one buffer of ``size * WIDTH`` numbers, which fits in the cache.
 
     Parameters
     ----------
     sides : float32 array of shape (n_groups, n_rows, WIDTH)
-        Rows of X side by side, filled up with zeros to a multiple of eight.
+        Rows of X side by side, padded with zeros to a multiple of eight features.
     signs : float32 array of shape (3, size)
     turns : float32 array of shape (n_frequencies,)
-        What a number of the transform is multiplied with to be a phase in turns.
-    starts, codes, values : the rows of U
-        ``values[e, i]`` is the entry of row i of group g in column ``codes[e]`` of U, for e from
-        ``starts[g]`` to ``starts[g + 1] - 1``.
+        The factors that turn numbers of the transform into phases in turns.
+    entries : tuple of arrays (starts, codes, values)
+        The matrix of codes U. ``values[e, i]`` is the entry of row i of group g in column
+        ``codes[e]`` of U, for e from ``starts[g]`` to ``starts[g + 1] - 1``.
     waves : float64 array of shape (2, n_columns_of_U, n_frequencies)
-        Gains the sums of u_ir cos and u_ir sin.
+        The sums of u_ir cos and u_ir sin are added to it.
     harmonics : float64 array of shape (2, n_frequencies)
-        Gains the sums of cos^2 and cos sin.
+        The sums of cos^2 and cos sin are added to it.
     """
+    starts, codes, values = entries
     zero = turns.dtype.type(0)
     height = signs.shape[1] // 8
     buffer = np.empty(signs.shape[1] * WIDTH, turns.dtype)
@@ -245,7 +248,7 @@ def add_structured_sums(sides, signs, turns, starts, codes, values, waves, harmo
                 harmonics[1, m] += sums[1]
                 waves[0, code, m] += sums[2]
                 waves[1, code, m] += sums[3]
-                # Most groups have one column of U.
+                # Most groups need one column of U only, and skip this loop.
                 for entry in range(first + 1, starts[g + 1]):
                     cosine_sum, sine_sum = zero, zero
                     for i in range(WIDTH):

@@ -4,9 +4,9 @@ A block of frequencies is the matrix
 
 .. math:: \Omega = \operatorname{diag}(r)\, p^{-3/2}\, H D_3 H D_2 H D_1
 
-(Yu et al., 2016; after Le, Sarlos and Smola, 2013) with H the Walsh-Hadamard matrix of size p,
-D random signs, and independent radii r. Its product with a vector takes O(p log p) operations
-for p frequencies, O(log p) a frequency, and only signs and radii are stored.
+(Yu et al., 2016; after Le, Sarlos and Smola, 2013). H is the Walsh-Hadamard matrix of size p,
+D are diagonal matrices of random signs, and the radii r are independent. The product with a vector
+takes O(p log p) operations for p frequencies, and only the signs and radii are stored.
 """
 
 from collections.abc import Callable
@@ -17,20 +17,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacfourier.arrays import ComplexArray, FloatArray, IntArray
-from pacfourier.core.phases import LARGEST_BLOCK
-from pacfourier.core.threads import run_blocks
+from pacfourier.core.phases import LARGEST_BAND, run_tasks
+from pacfourier.core.phases import ROWS_SIDE_BY_SIDE as WIDTH
 
-# Below this size rows are visibly not Gaussian: at size 2 they have four directions.
+# Rows of smaller matrices are visibly not Gaussian: at size 2 they have only four directions.
 SMALLEST_SIZE = 128
-# Rows of X that lie side by side in a buffer of phases: measured 1.1 ns a pair with 64 rows, 1.9
-# with 32, 2.7 with 16.
-WIDTH = 64
-# Groups of rows that a thread lays side by side before it asks for more.
-GROUPS_A_TASK = 16
+# Groups of rows that a thread lays side by side in one task.
+GROUPS_PER_TASK = 16
 
 
 def padded_size(n_features: int) -> int:
-    """Return the power of two that vectors are filled up to with zeros, 128 at least."""
+    """Return the size to which zeros pad vectors: a power of two, at least 128."""
     return max(SMALLEST_SIZE, 1 << (n_features - 1).bit_length())
 
 
@@ -49,8 +46,8 @@ def structured_directions(
 ) -> FloatArray:
     r"""Return rows of :math:`p^{-3/2} H D_3 H D_2 H D_1`, cut off after ``n_features``.
 
-    Row m is D1 H D2 H D3 H e_m, as all factors are symmetric. Before the division every number
-    is an integer below p^2: exact, and the same on every machine.
+    Row m is D1 H D2 H D3 H e_m, because all factors are symmetric. Before the division all numbers
+    are integers below p^2, hence exact and the same on every machine.
     """
     from pacfourier.core.prior import hadamard
 
@@ -67,16 +64,16 @@ def structured_directions(
 
 
 def structured_phase_sizes(radii: FloatArray, magnitudes: FloatArray) -> FloatArray:
-    """Return ``radius * |x| / sqrt(p)`` for x of the largest magnitudes.
+    """Return ``radius * |x| / sqrt(p)``, where x holds the largest magnitude of each feature.
 
-    Transforms spread a vector evenly over the p phases before radii scale them, and round
-    each phase in proportion, however the frequency itself is spread over the features.
+    The transforms spread a vector evenly over the p phases before the radii scale them. The
+    rounding error of a phase is proportional to this size, whichever features its frequency uses.
     """
     return radii * np.linalg.norm(magnitudes) / np.sqrt(padded_size(len(magnitudes)))
 
 
 def rounded_stages(n_features: int) -> int:
-    """Return the number of roundings on the way to a phase: stages of three transforms."""
+    """Return how often a phase is rounded: once per stage of its three transforms."""
     return 3 * (padded_size(n_features).bit_length() - 1)
 
 
@@ -88,21 +85,21 @@ def structured_sums(
 ) -> tuple[ComplexArray, ComplexArray]:
     """Sum u_i exp(i omega . x_i) and exp(2 i omega . x_i), with phases in single precision.
 
-    ``weighted`` is U, ``signs`` gives those of a block of frequencies. Rows are taken in the
-    order of their classes, so that rows side by side mostly add to one column of U.
+    ``weighted`` is the matrix of codes U, and ``signs(b)`` returns the signs of block b of the
+    frequencies. Rows are sorted by class, so that most groups of rows add to one column of U only.
     """
     n_samples, n_features = X.shape
     waves = np.zeros((2, weighted.shape[1], len(radii)))
     harmonics = np.zeros((2, len(radii)))
     turns = (radii * (0.5 / np.pi / padded_size(n_features) ** 1.5)).astype(np.float32)
     order = np.argsort(weighted.indices[weighted.indptr[:-1]], kind="stable")
-    # The copy of rows that lie side by side takes at most 32 MB, or one group.
-    step = max(LARGEST_BLOCK // (n_features * WIDTH), 1) * WIDTH
+    # The rows that lie side by side are copies, of at most 32 MB or one group.
+    step = max(LARGEST_BAND // (n_features * WIDTH), 1) * WIDTH
     for start in range(0, n_samples, step):
         rows = order[start : start + step]
         sides = rows_side_by_side(X, rows)
         _add_sums(sides, codes_side_by_side(weighted[rows]), signs, turns, waves, harmonics)
-        # Rows of zeros that fill up the last group have cosine one.
+        # The zero rows that pad the last group each add a squared cosine of one.
         harmonics[0] -= len(sides) * WIDTH - len(rows)
     # cos 2a = 2 cos^2 a - 1 and sin 2a = 2 cos a sin a.
     doubled = 2 * harmonics[0] - n_samples + 2j * harmonics[1]
@@ -117,9 +114,9 @@ def _add_sums(
     waves: FloatArray,
     harmonics: FloatArray,
 ) -> None:
-    """Add the sums over some rows, in place; threads take blocks of frequencies.
+    """Add the sums over some rows to ``waves`` and ``harmonics``, in place.
 
-    Phases never leave a thread's buffer.
+    Threads take blocks of frequencies. Phases never leave the buffer of a thread.
     """
     from pacfourier.core.prior import hadamard
 
@@ -130,18 +127,18 @@ def _add_sums(
         added_waves = np.zeros_like(waves[:, :, columns])
         added_harmonics = np.zeros_like(harmonics[:, columns])
         hadamard.add_structured_sums(
-            sides, signs(block), turns[columns], *entries, added_waves, added_harmonics
+            sides, signs(block), turns[columns], entries, added_waves, added_harmonics
         )
         waves[:, :, columns] += added_waves
         harmonics[:, columns] += added_harmonics
 
-    run_blocks(fill, range(-(-len(turns) // size)))
+    run_tasks(fill, range(-(-len(turns) // size)))
 
 
 def rows_side_by_side(X: NDArray[Any], rows: IntArray) -> NDArray[np.float32]:
     """Return groups of rows, transposed, of shape (n_groups, n_features, WIDTH).
 
-    Zeros fill up the last group, and the features to a multiple of eight.
+    Zeros pad the last group, and pad the features to a multiple of eight.
     """
     from pacfourier.core.prior import hadamard
 
@@ -149,17 +146,21 @@ def rows_side_by_side(X: NDArray[Any], rows: IntArray) -> NDArray[np.float32]:
     sides = np.zeros((n_groups, -(-X.shape[1] // 8) * 8, WIDTH), dtype=np.float32)
 
     def fill(first: int) -> None:
-        for group in range(first, min(first + GROUPS_A_TASK, n_groups)):
+        for group in range(first, min(first + GROUPS_PER_TASK, n_groups)):
             hadamard.write_side(X, rows[group * WIDTH : (group + 1) * WIDTH], sides[group])
 
-    run_blocks(fill, range(0, n_groups, GROUPS_A_TASK))
+    run_tasks(fill, range(0, n_groups, GROUPS_PER_TASK))
     return sides
 
 
 def codes_side_by_side(
     weighted: sparse.csr_array,
 ) -> tuple[IntArray, IntArray, NDArray[np.float32]]:
-    """Return the entries of U by group of rows and column: starts, columns, values."""
+    """Return the entries of U, sorted by group of rows and then by column.
+
+    The result is (starts, columns, values), as ``add_structured_sums`` in ``hadamard.py`` takes
+    it.
+    """
     n_rows, n_codes = weighted.shape
     row = np.repeat(np.arange(n_rows), np.diff(weighted.indptr))
     keys, entry = np.unique(row // WIDTH * n_codes + weighted.indices, return_inverse=True)

@@ -3,7 +3,7 @@ r"""Points of the Gibbs posterior of frequencies, and moves that leave it in pla
 The posterior is :math:`q(\omega) \propto p(\omega)\, e^{-\tau \hat L(\omega)}` (Equation 12 of the
 paper). A frequency is written :math:`\omega = \sigma_k u` with :math:`u \sim N(0, I)` and k
 drawn from the bandwidths of the prior. In these coordinates the prior is standard, and the
-tempered targets are :math:`p(u, k)\, e^{-\lambda V(u, k)}` with
+tempered posteriors are :math:`p(u, k)\, e^{-\lambda V(u, k)}` with
 :math:`V(u, k) = \tau \hat L(\sigma_k u)`, up to constants.
 """
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pacfourier.arrays import FloatArray, IntArray
 
-__all__ = ["GibbsTarget", "Particles", "langevin_move", "scale_move"]
+__all__ = ["Particles", "TemperedPosterior", "langevin_move", "scale_move"]
 
 Loss: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 """Losses of shape (n,) and gradients of shape (n, d) of frequencies of shape (n, d)."""
@@ -64,7 +64,7 @@ class Particles:
 
 
 @dataclass(frozen=True, eq=False)
-class GibbsTarget:
+class TemperedPosterior:
     """The law p(u, k) exp(-V(u, k)) up to its constant.
 
     Attributes
@@ -100,7 +100,11 @@ class GibbsTarget:
 
 
 def langevin_move(
-    target: GibbsTarget, particles: Particles, power: float, step: float, rng: np.random.Generator
+    posterior: TemperedPosterior,
+    particles: Particles,
+    power: float,
+    step: float,
+    rng: np.random.Generator,
 ) -> tuple[Particles, NDArray[np.bool_]]:
     r"""Move every u by a Crank-Nicolson Langevin step, accepted or not (Cotter et al., 2013).
 
@@ -112,14 +116,14 @@ def langevin_move(
     """
     drift = (2 - step) * particles.normals - 2 * step * power * particles.gradients
     noise = np.sqrt(8 * step) * rng.standard_normal(drift.shape)
-    proposed = target.at((drift + noise) / (2 + step), particles.components)
+    proposed = posterior.at((drift + noise) / (2 + step), particles.components)
     log_ratio = log_flow(particles, proposed, power, step)
     log_ratio -= log_flow(proposed, particles, power, step)
     return _accepted(particles, proposed, log_ratio, rng)
 
 
 def log_flow(start: Particles, end: Particles, power: float, step: float) -> FloatArray:
-    r"""Return the logarithm of target times proposal, less what is symmetric, negated.
+    r"""Return the logarithm of posterior times proposal, less what is symmetric, negated.
 
     .. math:: \rho(u, v) = \Phi(u) + \tfrac12 (v - u) \cdot \nabla\Phi(u)
               + \tfrac h4 (u + v) \cdot \nabla\Phi(u) + \tfrac h4 \|\nabla\Phi(u)\|^2,
@@ -134,14 +138,16 @@ def log_flow(start: Particles, end: Particles, power: float, step: float) -> Flo
 
 
 def scale_move(
-    target: GibbsTarget, particles: Particles, power: float, rng: np.random.Generator
+    posterior: TemperedPosterior, particles: Particles, power: float, rng: np.random.Generator
 ) -> tuple[Particles, NDArray[np.bool_]]:
     r"""Propose every particle another bandwidth from the prior, its u unchanged.
 
     It is accepted with probability :math:`\min(1, e^{-\lambda (V' - V)})`.
     """
-    components = rng.choice(len(target.scales), size=len(particles.components), p=target.weights)
-    proposed = target.at(particles.normals, components)
+    components = rng.choice(
+        len(posterior.scales), size=len(particles.components), p=posterior.weights
+    )
+    proposed = posterior.at(particles.normals, components)
     log_ratio = power * (particles.potentials - proposed.potentials)
     return _accepted(particles, proposed, log_ratio, rng)
 

@@ -1,6 +1,6 @@
 r"""Tempered sequential Monte Carlo: from draws of the prior to draws of a Gibbs posterior.
 
-Weighted particles follow the targets :math:`p\, e^{-\lambda V}` as lambda climbs a ladder from 0
+Weighted particles follow the laws :math:`p\, e^{-\lambda V}` as lambda climbs a ladder from 0
 to 1 (Del Moral, Doucet and Jasra, 2006). Where ladder and moves do not depend on the particles
 of the run, its unnormalised measure is unbiased,
 
@@ -19,7 +19,12 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from pacfourier.arrays import FloatArray, IntArray
-from pacfourier.core.sampling.particles import GibbsTarget, Particles, langevin_move, scale_move
+from pacfourier.core.sampling.particles import (
+    Particles,
+    TemperedPosterior,
+    langevin_move,
+    scale_move,
+)
 
 __all__ = ["Run", "Schedule", "gibbs_run", "pilot_schedule", "tempered_run"]
 
@@ -76,7 +81,7 @@ def tempered_run(
     powers : array of shape (n_steps,)
         Increasing; fixed before the draws.
     move : callable
-        ``move(particles, t)`` moves each particle by a kernel that leaves the target of
+        ``move(particles, t)`` moves each particle by a kernel that leaves the law of
         ``powers[t]`` in place.
     rng : numpy.random.Generator
 
@@ -133,12 +138,13 @@ def log_equal_weights(log_weights: FloatArray) -> float:
 
 
 def gibbs_run(
-    target: GibbsTarget,
+    posterior: TemperedPosterior,
     schedule: Schedule,
     n_particles: int,
     n_features: int,
     n_moves: int,
     rng: np.random.Generator,
+    *,
     report: Callable[[str], None] = lambda _: None,
 ) -> Run:
     """Draw weighted particles of a Gibbs posterior, on a schedule fixed before the run."""
@@ -147,17 +153,17 @@ def gibbs_run(
     def move(particles: Particles, t: int) -> Particles:
         power, step = float(schedule.powers[t]), float(schedule.steps[t])
         for _ in range(n_moves):
-            particles, _ = langevin_move(target, particles, power, step, rng)
-        mean = particles.potentials.mean() / target.inverse_temperature
+            particles, _ = langevin_move(posterior, particles, power, step, rng)
+        mean = particles.potentials.mean() / posterior.inverse_temperature
         report(f"temperature {t + 1}/{n_steps}: mean loss {mean:.4f}")
-        return _scales_moved(target, particles, power, rng)
+        return _scales_moved(posterior, particles, power, rng)
 
-    start = target.draw(n_particles, n_features, rng)
+    start = posterior.draw(n_particles, n_features, rng)
     return Run(*tempered_run(start, schedule.powers, move, rng))
 
 
 def pilot_schedule(
-    target: GibbsTarget,
+    posterior: TemperedPosterior,
     n_particles: int,
     n_features: int,
     n_steps: int,
@@ -170,7 +176,7 @@ def pilot_schedule(
     ``n_steps`` times; the ladder cuts its climbs into equal parts. Each move brings the
     acceptance nearer to its best value.
     """
-    particles = target.draw(n_particles, n_features, rng)
+    particles = posterior.draw(n_particles, n_features, rng)
     power, step = 0.0, FIRST_STEP
     powers, steps = [0.0], [FIRST_STEP]
     while power < 1 and len(steps) <= n_steps:
@@ -179,9 +185,9 @@ def pilot_schedule(
         log_weights, _ = reweighted(uniform_log_weights(n_particles), particles.potentials, climb)
         particles = particles.take(systematic_indices(np.exp(log_weights), rng.random()))
         for _ in range(n_moves):
-            particles, moved = langevin_move(target, particles, power, step, rng)
+            particles, moved = langevin_move(posterior, particles, power, step, rng)
             step = min(step * np.exp(GAIN * (moved.mean() - ACCEPTANCE)), LARGEST_STEP)
-        particles = _scales_moved(target, particles, power, rng)
+        particles = _scales_moved(posterior, particles, power, rng)
         powers.append(power)
         steps.append(step)
     return _refined(np.asarray(powers), np.asarray(steps), n_steps)
@@ -210,8 +216,8 @@ def _refined(powers: FloatArray, steps: FloatArray, n_steps: int) -> Schedule:
 
 
 def _scales_moved(
-    target: GibbsTarget, particles: Particles, power: float, rng: np.random.Generator
+    posterior: TemperedPosterior, particles: Particles, power: float, rng: np.random.Generator
 ) -> Particles:
-    if len(target.scales) == 1:
+    if len(posterior.scales) == 1:
         return particles
-    return scale_move(target, particles, power, rng)[0]
+    return scale_move(posterior, particles, power, rng)[0]

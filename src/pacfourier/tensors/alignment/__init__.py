@@ -1,1 +1,1 @@
-"""Alignment sums and gradients of tensors."""
+"""Alignment losses, their gradients and sample summaries of tensors."""

@@ -1,4 +1,7 @@
-"""The summary of a sample, for tensors: the same numbers as for the same array."""
+"""The summary of a tensor, equal to the summary of an array with the same values."""
+
+# mypy: disable-error-code="misc"
+# The types of the core do not mention tensors, so mypy rejects their registration.
 
 from functools import reduce
 
@@ -14,9 +17,9 @@ from pacfourier.core.alignment.summary import (
     sample_summary,
 )
 
-# Rows of a block: few enough for their bits in 64-bit numbers, many enough for a device.
+# Few enough rows that a 64-bit copy of their bits fits in memory, enough to keep a device busy.
 ROW_BLOCK = 2**16
-# The constants of the core, as signed numbers: torch has no arithmetic for unsigned ones.
+# The constants of the core as signed integers, because torch has no unsigned arithmetic.
 MIXER = np.uint64(0x9E3779B97F4A7C15).astype(np.int64).item()
 LOW_WORD = 0xFFFFFFFF
 
@@ -29,7 +32,7 @@ def tensor_summary(X: torch.Tensor, *, is_weighted: bool = False) -> SampleSumma
 
 
 def _block_summary(X: torch.Tensor, is_weighted: bool) -> SampleSummary:
-    fingerprints, counts = np.unique(row_fingerprints(X), return_counts=True)
+    fingerprints, counts = np.unique(tensor_fingerprints(X), return_counts=True)
     return SampleSummary(
         n_samples=len(X),
         fingerprints=fingerprints,
@@ -45,7 +48,7 @@ def _block_summary(X: torch.Tensor, is_weighted: bool) -> SampleSummary:
 
 @row_fingerprints.register(torch.Tensor)
 def tensor_fingerprints(X: torch.Tensor) -> NDArray[np.uint64]:
-    """Return a number a row, that of the same row in an array."""
+    """Return one number per row, equal to that of the same row in an array."""
     multipliers = fingerprint_multipliers(X.shape[1]).view(np.int64)
     factors = torch.as_tensor(multipliers, device=X.device)
     parts = [(_bits(block) * factors).sum(dim=1) for block in X.split(ROW_BLOCK)]
@@ -53,7 +56,7 @@ def tensor_fingerprints(X: torch.Tensor) -> NDArray[np.uint64]:
 
 
 def _bits(values: torch.Tensor) -> torch.Tensor:
-    """Return the bits of the values, mixed as in the core; sums and products are modulo 2^64."""
+    """Return the bits of the values, mixed as in the core; arithmetic is modulo 2^64."""
     words = (values + 0.0).view(torch.int32 if values.dtype == torch.float32 else torch.int64)
     bits = words.to(torch.int64)
     if values.dtype == torch.float32:
@@ -63,5 +66,5 @@ def _bits(values: torch.Tensor) -> torch.Tensor:
 
 
 def _high_word(bits: torch.Tensor) -> torch.Tensor:
-    # A shift of a signed number brings its sign along.
+    # Shifting a signed integer right copies its sign bit, which the mask removes.
     return (bits >> 32) & LOW_WORD

@@ -1,1 +1,1 @@
-"""The cosine model on tensors."""
+"""Boosted frequencies of tensors: scaled columns, and the gradient of the cosine model."""

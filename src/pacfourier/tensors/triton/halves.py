@@ -1,35 +1,37 @@
-r"""Wave sums on CUDA, in one kernel that never writes a phase.
+r"""Lay out samples, codes and frequencies for the kernels.
 
-A tensor core multiplies numbers of 11 bits. A number of single precision is the sum of two such
+A tensor core multiplies numbers of 11 bits. A number in single precision is the sum of two such
 halves up to 2^-22 of its size, and
 
 .. math:: x \omega \approx x_{high}\, \omega_{high} + x_{high}\, \omega_{low}
           + x_{low}\, \omega_{high}
 
-costs three products at the rate of 16-bit numbers: twice that of the chip's own 32-bit mode.
-Samples are sorted by code, so that a chunk of them has one, and every chunk leaves its sums.
+costs three products of 16-bit numbers, each at twice the rate of the chip's own 32-bit mode.
+
+The entries of the codes are sorted by column and cut into chunks. All samples of a chunk then
+belong to one column, so that a program can add them up without reading which column it is.
 """
 
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from scipy import sparse
 
-from pacfourier.arrays import ComplexArray, host
-from pacfourier.tensors.alignment.sums import FACTOR_ROUNDING, magnitudes, product_precision
+from pacfourier.arrays import host
 
-# Tiles of samples that one program adds up before it writes its sums.
+# The number of tiles of samples that one program adds up before it writes its sums.
 TILES = 16
-# Numbers of a slab of samples that is on the device in halves: 512 MB.
+# The most numbers in a slab of samples that is on the device in halves: 512 MB.
 LARGEST_SLAB = 2**27
-# Scaled numbers are at most 2^7: products fit, and low halves stay above the smallest numbers.
+# Scaled numbers are at most 2^7, so that products do not overflow and low halves do not underflow.
 LARGEST_EXPONENT = 7
 
 
 class Tile(NamedTuple):
-    """What one program works on at a time: shapes, warps and loads in flight."""
+    """The shape of the work of one program at a time, its warps and its pipeline stages."""
 
     frequencies: int
     samples: int
@@ -39,7 +41,7 @@ class Tile(NamedTuple):
 
 
 class Halves(NamedTuple):
-    """A matrix as (high + low) * scales, its rows filled up with zeros."""
+    """A matrix stored as (high + low) * scales, with its rows padded with zeros."""
 
     high: torch.Tensor
     low: torch.Tensor
@@ -47,14 +49,15 @@ class Halves(NamedTuple):
 
 
 class Chunks(NamedTuple):
-    """The entries of the codes, sorted by column, each column filled up to whole tiles.
+    """The entries of the codes, sorted by column and cut into chunks of whole tiles.
 
     Attributes
     ----------
     rows, values, firsts : tensors of shape (n_entries,)
-        The sample, its code's value, and whether it is the sample's first entry.
+        The sample of each entry, its value, and whether it is the first entry of its sample.
+        Entries of value zero pad every column to whole tiles.
     starts, counts, columns : tensors of shape (n_chunks,)
-        The first entry of each chunk, its number of tiles, and its column.
+        The first entry of each chunk, its number of tiles, and its column of the codes.
     """
 
     rows: torch.Tensor
@@ -65,48 +68,8 @@ class Chunks(NamedTuple):
     columns: torch.Tensor
 
 
-def fused_wave_sums(
-    X: torch.Tensor, weighted: sparse.csr_array, frequencies: torch.Tensor, dtype: torch.dtype
-) -> tuple[ComplexArray, ComplexArray]:
-    """Return the sums of u_i exp(i omega . x_i) and of exp(2 i omega . x_i)."""
-    del dtype  # Single precision is what this is for.
-    tile = tile_of(X)
-    chunks = code_chunks(weighted, tile.samples, X.device)
-    sums = host(column_sums(X, chunks, weighted.shape[1], frequencies, tile))
-    waves = sums[:, 0] + 1j * sums[:, 1]
-    squares, products = sums[:, 2:].sum(axis=0)
-    # cos 2a = 2 cos^2 a - 1 and sin 2a = 2 cos a sin a.
-    return waves, 2 * squares - len(X) + 2j * products
-
-
-def column_sums(
-    X: torch.Tensor, chunks: Chunks, n_columns: int, frequencies: torch.Tensor, tile: Tile
-) -> torch.Tensor:
-    """Return sums of shape (n_columns, 4, n_frequencies), in double precision, on the device."""
-    from pacfourier.tensors.triton.kernels import chunk_sums
-
-    width = -(-X.shape[1] // tile.features) * tile.features
-    units = powers_of_two(magnitudes(X))
-    omegas = frequencies * (units / (2 * math.pi)).to(frequencies.dtype)
-    n_padded = -(-len(omegas) // tile.frequencies) * tile.frequencies
-    left = row_scaled_halves(omegas, n_padded, width)
-    is_exact = FACTOR_ROUNDING[product_precision(X.device)] == 0
-    totals = X.new_zeros((n_columns, 4, n_padded), dtype=torch.float64)
-    for slab in slabs(chunks, tile.samples, LARGEST_SLAB // width):
-        right = halves(X[slab.rows] / units, width)
-        # Triton launches on the current device, which may be another one.
-        with torch.cuda.device_of(X):
-            sums = chunk_sums(left, right, slab, tile, is_exact=is_exact)
-        # Chunks are sorted by column: one sum a column, in a fixed order.
-        columns, sizes = torch.unique_consecutive(slab.columns, return_counts=True)
-        parts = sums.split(sizes.tolist())
-        for column, part in zip(columns.tolist(), parts, strict=True):
-            totals[column] += part.sum(dim=0, dtype=torch.float64)
-    return totals[:, :, : len(omegas)]
-
-
 def tile_of(X: torch.Tensor) -> Tile:
-    """Return the shape of tiles that was measured to be fast, or one that fits a smaller chip."""
+    """Return the tile that was measured to be fastest, or a smaller one if the chip is smaller."""
     if shared_memory(X.device) < 200_000:
         return gradient_tile(X)
     if _width(X) <= 128:
@@ -115,13 +78,14 @@ def tile_of(X: torch.Tensor) -> Tile:
 
 
 def gradient_tile(X: torch.Tensor) -> Tile:
-    """Return the shape of tiles for few frequencies: small ones, so that all processors work."""
+    """Return a small tile: with few frequencies, only small tiles keep all processors busy."""
     return Tile(64, 64, min(64, _width(X)), warps=4, stages=2)
 
 
 def shared_memory(device: torch.device) -> int:
-    """Return the bytes that one program may keep near its processor."""
-    return int(torch.cuda.get_device_properties(device).shared_memory_per_block_optin)
+    """Return the bytes of shared memory that one program may use."""
+    properties: Any = torch.cuda.get_device_properties(device)
+    return int(properties.shared_memory_per_block_optin)
 
 
 def _width(X: torch.Tensor) -> int:
@@ -147,7 +111,7 @@ def code_chunks(
     places = torch.arange(len(order), device=device) + shifts[columns[order]]
 
     def laid_out(entries: torch.Tensor) -> torch.Tensor:
-        # What fills a column up is row zero, with the value zero.
+        # Padding entries refer to row zero, with the value zero.
         filled = entries.new_zeros(int(padded.sum()))
         filled[places] = entries[order]
         return filled
@@ -161,8 +125,8 @@ def code_chunks(
     return Chunks(laid_out(owners), laid_out(values), laid_out(is_first), *table)
 
 
-def slabs(chunks: Chunks, tile: int, largest: int) -> Any:
-    """Cut the chunks into slabs of at most so many rows, or one chunk."""
+def slabs(chunks: Chunks, tile: int, largest: int) -> Iterator[Chunks]:
+    """Cut the chunks into slabs of at most ``largest`` rows, or of one chunk if that is longer."""
     starts, counts = host(chunks.starts), host(chunks.counts)
     ends = starts + counts * tile
     first = 0
@@ -181,14 +145,14 @@ def slabs(chunks: Chunks, tile: int, largest: int) -> Any:
 
 
 def powers_of_two(sizes: torch.Tensor) -> torch.Tensor:
-    """Return the powers of two by which numbers up to these sizes come to 2^7 at most."""
+    """Return powers of two; numbers up to these sizes, divided by them, are at most 2^7."""
     exponents = torch.frexp(sizes.double()).exponent
     units = torch.ldexp(torch.ones_like(sizes, dtype=torch.float64), exponents - LARGEST_EXPONENT)
     return torch.where(sizes > 0, units, 1.0).to(sizes.dtype)
 
 
 def row_scaled_halves(matrix: torch.Tensor, n_rows: int, width: int) -> Halves:
-    """Return a matrix in halves, each row divided by a power of two first."""
+    """Return a matrix in halves, after dividing each row by a power of two."""
     units = powers_of_two(matrix.abs().amax(dim=1))
     filled = matrix.new_zeros((n_rows, width))
     filled[: len(matrix), : matrix.shape[1]] = matrix / units[:, None]
@@ -198,7 +162,7 @@ def row_scaled_halves(matrix: torch.Tensor, n_rows: int, width: int) -> Halves:
 
 
 def halves(matrix: torch.Tensor, width: int) -> Halves:
-    """Return a matrix, filled up with zero columns, as the sum of two of 16-bit numbers."""
+    """Return a matrix, padded with zero columns, as the sum of two matrices of 16-bit numbers."""
     high = torch.zeros((len(matrix), width), dtype=torch.float16, device=matrix.device)
     low = torch.zeros_like(high)
     high[:, : matrix.shape[1]] = matrix

@@ -1,4 +1,10 @@
-"""Triton kernels of sums and gradients: product, cosine, sine and sums, no phase stored."""
+"""Triton kernels that compute phases, their cosines and sines, and sums of these.
+
+Phases are never written to memory.
+"""
+
+# mypy: allow-untyped-defs
+# Triton compiles untyped functions.
 
 from typing import Any
 
@@ -13,7 +19,7 @@ PERIOD = tl.constexpr(6.283185307179586)
 
 @triton.jit
 def _cosine(angles):
-    """Return the hardware's cosine, exact to 2^-20 within a period."""
+    """Return the hardware's cosine, which is accurate to 2^-20 within a period."""
     return tl.inline_asm_elementwise(
         "cos.approx.f32 $0, $1;", "=f,f", [angles], dtype=tl.float32, is_pure=True, pack=1
     )
@@ -34,9 +40,9 @@ def _cosine_sine(turns):
 
 @triton.jit
 def _cross_product(left_high, left_low, right_high, right_low, total):
-    """Add the products of a high half with a low one to a total.
+    """Add the products of a high half and a low half to a total.
 
-    The product of both low halves is under 2^-22 of the whole, and left out.
+    The product of both low halves is left out, because it is below 2^-22 of the whole.
     """
     total = tl.dot(left_high, right_low.T, total)
     return tl.dot(left_low, right_high.T, total)
@@ -55,11 +61,11 @@ def _streamed_turns(
     is_exact: tl.constexpr,
     stages: tl.constexpr,
 ):
-    """Return the phases of a tile in turns, its features read block by block.
+    """Return the phases of a tile in turns, reading its features block by block.
 
-    Tensor cores cut digits off a sum at every step: large and small terms have sums of their own,
-    and the large ones are taken out after every block. The factor keeps the compiler from putting
-    them back.
+    Tensor cores cut digits off a sum at every step. Therefore large and small terms are summed
+    apart, and the sum of large terms leaves the tensor cores after every block. Without the
+    factor ``scale`` the compiler would merge the sums again.
     """
     turns = tl.zeros((left.shape[0], right.shape[0]), tl.float32)
     small = tl.zeros((left.shape[0], right.shape[0]), tl.float32)
@@ -76,7 +82,7 @@ def _streamed_turns(
 
 @triton.jit
 def _resident_turns(high, low, scale, sample_high, sample_low, right, is_exact: tl.constexpr):
-    """Return the phases of a tile in turns, of frequencies that stay where they are."""
+    """Return the phases of a tile in turns, for frequencies that are already loaded."""
     sample = tl.load(sample_high + right)
     turns = tl.dot(high, sample.T) * scale
     if is_exact:
@@ -106,10 +112,10 @@ def _wave_sums(
     is_exact: tl.constexpr,
     stages: tl.constexpr,
 ):
-    """Add up a block of frequencies over one chunk of samples, tile by tile.
+    """Sum over one chunk of samples, tile by tile, for one block of frequencies.
 
-    Frequencies are the rows of a tile: a thread then holds many samples of few frequencies, and
-    adds most of them up alone.
+    Frequencies are the rows of a tile. A thread then holds many samples of a few frequencies, and
+    can add up most of them without other threads.
     """
     members = tl.program_id(0) * frequency_block + tl.arange(0, frequency_block)
     chunk = tl.program_id(1)
@@ -121,7 +127,7 @@ def _wave_sums(
     imaginaries = tl.zeros((frequency_block,), tl.float32)
     squares = tl.zeros((frequency_block,), tl.float32)
     products = tl.zeros((frequency_block,), tl.float32)
-    # All features at once: the frequencies stay while samples pass.
+    # If one tile covers all features, the frequencies are loaded only once.
     if width == width_block:
         high, low = tl.load(frequency_high + left), tl.load(frequency_low + left)
     for tile in tl.range(tl.load(counts + chunk), num_stages=stages):
@@ -162,13 +168,13 @@ def chunk_sums(frequencies: Any, samples: Any, chunks: Any, tile: Any, *, is_exa
     Parameters
     ----------
     frequencies : Halves
-        Rows a multiple of ``tile.frequencies``.
+        The number of rows is a multiple of ``tile.frequencies``.
     samples : Halves
-        Rows a multiple of ``tile.samples``.
+        The number of rows is a multiple of ``tile.samples``.
     chunks : Chunks
     tile : Tile
     is_exact : bool
-        Whether products are as good as in single precision, at three times the cost.
+        Whether products have the accuracy of single precision, at three times the cost.
     """
     n_frequencies, width = frequencies.high.shape
     shape = (len(chunks.starts), 4, n_frequencies)
@@ -212,7 +218,7 @@ def _tile_gradients(
     is_exact: tl.constexpr,
     stages: tl.constexpr,
 ):
-    """Multiply the slopes of one tile, frequencies by samples, with its samples."""
+    """Multiply the slopes of one tile, of shape (frequencies, samples), with its samples."""
     members = tl.program_id(0) * frequency_block + tl.arange(0, frequency_block)
     tile = tl.program_id(1)
     rows = tile * sample_block + tl.arange(0, sample_block)
@@ -249,19 +255,18 @@ def _tile_gradients(
 def tile_gradients(
     frequencies: Any, samples: Any, chunks: Any, tilts: Any, tile: Any, *, is_exact: bool
 ) -> Any:
-    """Return sums of shape (n_tiles, n_frequencies, width): slopes times samples.
+    """Return the products of slopes and samples, of shape (n_tiles, n_frequencies, width).
 
-    The slope of a sample of value u and of a column with the tilt a + i b is
-    ``u (b cos - a sin)``.
+    For a sample of value u, in a column of tilt a + i b, the slope is ``u (b cos - a sin)``.
 
     Parameters
     ----------
     frequencies, samples : Halves
         As in ``chunk_sums``.
     chunks : Chunks
-        Of one tile each.
+        Each has one tile.
     tilts : tensor of shape (n_columns, 2, n_frequencies)
-        At most 2^7, with u.
+        Scaled so that slopes are at most 2^7.
     tile : Tile
     is_exact : bool
     """

@@ -1,0 +1,20 @@
+"""The console script ``pacfourier``, also run by ``python -m pacfourier``."""
+
+import sys
+
+from pacfourier.extras import MissingExtraError, explain_missing_extra
+
+
+def main() -> None:
+    """Run the command line; if an optional library is missing, say so in one line."""
+    try:
+        with explain_missing_extra():
+            from pacfourier.cli import app
+
+            app()
+    except MissingExtraError as error:
+        sys.exit(f"Error: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""The assumptions of a certificate: one small function for each.
+
+A violated assumption says what was seen in the sample and how to fix it.
+"""
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Literal
+
+from pacfourier.core.alignment.summary import SampleSummary
+from pacfourier.core.alignment.targets import Target
+
+__all__ = [
+    "Assumption",
+    "choice_assumption",
+    "constant_assumption",
+    "input_assumption",
+    "label_assumption",
+    "ladder_assumption",
+    "landmark_assumption",
+    "loss_assumption",
+    "object_assumption",
+    "prior_assumption",
+    "run_assumption",
+    "sample_assumption",
+]
+
+Status = Literal["holds", "declared", "violated"]
+
+# Rounded measurements may coincide; more repeated rows than this are copies.
+LARGEST_REPEATED_SHARE = 0.01
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One condition of the theorem, and whether it holds.
+
+    Attributes
+    ----------
+    name : str
+    status : {"holds", "declared", "violated"}
+        "declared" means that it cannot be checked: you vouch for it.
+    reason : str
+        Why. For a violation, also how to fix it.
+    """
+
+    name: str
+    status: Status
+    reason: str
+
+
+def sample_assumption(summary: SampleSummary) -> Assumption:
+    """Return whether the rows can be independent draws."""
+    share = summary.repeated_share
+    is_repeated = share > LARGEST_REPEATED_SHARE and not summary.is_integral.all()
+    if summary.is_weighted:
+        reason = "the samples have different weights: fit without sample_weight."
+        return Assumption("sample", "violated", reason)
+    if is_repeated or summary.is_multiplied:
+        reason = f"{share:.1%} of the rows repeat others: keep the originals only."
+        return Assumption("sample", "violated", reason)
+    reason = (
+        f"the rows are independent draws from one distribution ({share:.1%} of them repeat others)."
+    )
+    return Assumption("sample", "declared", reason)
+
+
+def prior_assumption(source: Any) -> Assumption:
+    """Return whether the prior was fixed before the sample was seen.
+
+    ``source`` is the ``gamma`` of the estimator, or the spectrum that replaced it.
+    """
+    if isinstance(source, str) and source in ("scale", "median"):
+        reason = (
+            f"gamma={source!r} was computed from the sample: use gamma='multiscale', or a number "
+            "chosen on a separate split."
+        )
+        return Assumption("prior", "violated", reason)
+    if isinstance(source, str) and source == "multiscale":
+        reason = "gamma='multiscale' is fixed in advance, and no other setting was searched."
+        return Assumption("prior", "declared", reason)
+    named = f"gamma={source:g}" if isinstance(source, Real) else "the spectrum"
+    reason = f"{named} was not chosen by looking at this sample, nor by a search on it."
+    return Assumption("prior", "declared", reason)
+
+
+def input_assumption(summary: SampleSummary) -> Assumption:
+    """Return whether X was transformed without looking at this sample."""
+    if summary.is_standardised:
+        seen = "a column has mean 0 and variance 1 on this very sample"
+    elif summary.is_range_scaled:
+        seen = "every column reaches exactly 1 on this very sample"
+    else:
+        return Assumption("inputs", "declared", "no transform of X was fitted on this sample.")
+    fix = "fit the scaler on a separate split, or use a fixed transform."
+    return Assumption("inputs", "violated", f"{seen}: {fix}")
+
+
+def loss_assumption(target: Target) -> Assumption:
+    """Return whether the loss was fixed before the sample was seen."""
+    if target.is_fixed_in_advance:
+        return Assumption("loss", "holds", "it lies in [0, 1] and is fixed in advance.")
+    reason = "the numbers in y were centred and scaled on the sample itself: cut them into classes."
+    return Assumption("loss", "violated", reason)
+
+
+def label_assumption(*, is_binary: bool) -> Assumption:
+    """Return what is assumed about the number of classes."""
+    if is_binary:
+        return Assumption("labels", "declared", "y can only have two values.")
+    reason = "any number of classes; if there can only be two, target_type='binary' may be tighter."
+    return Assumption("labels", "holds", reason)
+
+
+def constant_assumption(constant: str | None) -> Assumption:
+    """Return whether the constants of the bound were fixed, given the parameter that is one."""
+    if constant is None:
+        reason = "they are fixed in the bound, or the bound pays for trying several."
+        return Assumption("constants", "holds", reason)
+    return Assumption("constants", "declared", f"{constant} was fixed before the sample was seen.")
+
+
+def object_assumption(of: str) -> Assumption:
+    """Return whether the kernel that is certified is the one that is used."""
+    if of == "deployed":
+        return Assumption("object", "holds", "the kernel of transform() itself is certified.")
+    return Assumption("object", "declared", "you use kernel_matrix(), not transform().")
+
+
+def ladder_assumption() -> Assumption:
+    """Return that the temperatures of a sampler do not depend on its own random numbers."""
+    reason = "the temperatures were fixed by a pilot run with other random numbers."
+    return Assumption("ladder", "holds", reason)
+
+
+def run_assumption() -> Assumption:
+    """Return that the run of a sampler was not selected."""
+    return Assumption("run", "declared", "this is your only fit, not the best of several.")
+
+
+def choice_assumption() -> Assumption:
+    """Return that a single landmark was named in advance."""
+    return Assumption("choice", "declared", "the landmark was named before the data were seen.")
+
+
+def landmark_assumption(source: str, *, are_samples: bool, are_foreign: bool) -> Assumption:
+    """Return whether the choice of the landmarks is covered.
+
+    ``are_samples`` says that the landmarks are distinct samples with their labels, and
+    ``are_foreign`` that none of them is a row of the sample.
+    """
+    if source == "random":
+        reason = "drawn without looking at the data; their number and seed were not searched."
+        return Assumption("landmarks", "declared", reason)
+    if are_samples and source in ("given", "function"):
+        reason = (
+            "samples, chosen without looking at the frequencies; the bound pays for the choice."
+        )
+        return Assumption("landmarks", "declared", reason)
+    if are_samples:
+        reason = "samples, chosen by a rule; the bound pays for the choice."
+        return Assumption("landmarks", "holds", reason)
+    if source == "given" and are_foreign:
+        return Assumption("landmarks", "declared", "the points do not come from this sample.")
+    reason = "points were made from the sample: use landmarks='medoids' or 'random'."
+    return Assumption("landmarks", "violated", reason)

@@ -1,0 +1,26 @@
+"""Move numbers between tensors and NumPy arrays."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from pacfourier.arrays import beside, host, matching
+
+
+@host.register(torch.Tensor)
+def tensor_host(X: torch.Tensor) -> NDArray[Any]:
+    """Return the values of a tensor as a NumPy array; a CPU tensor is not copied."""
+    if X.device.type == "meta":
+        raise ValueError("tensors must have data, got device 'meta'.")
+    # NumPy has no bfloat16, but float32 represents all its values exactly.
+    X = X.float() if X.dtype == torch.bfloat16 else X
+    return np.asarray(X.detach().cpu())
+
+
+@beside.register(torch.Tensor)
+@matching.register(torch.Tensor)
+def tensor_matching(X: torch.Tensor, values: NDArray[Any]) -> torch.Tensor:
+    """Return values as a tensor of the type of X, on the device of X."""
+    return torch.as_tensor(values, dtype=X.dtype, device=X.device)

@@ -1,0 +1,78 @@
+"""Phases of tensors against frequencies, block by block, in a sufficient precision."""
+
+# mypy: disable-error-code="misc"
+# The types of the core do not mention tensors, so mypy rejects their registration.
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from pacfourier.arrays import FloatArray, IntArray, host
+from pacfourier.core.phases import largest_magnitudes, precision_groups, precision_of
+
+# The most numbers in a block of frequencies or of phases: 256 MB each in single precision.
+LARGEST_BLOCK = 2**26
+LARGEST_ROW_BLOCK = 4096
+TYPES: dict[Any, torch.dtype] = {np.float32: torch.float32, np.float64: torch.float64}
+# The relative rounding of the factors of a matrix product, for each setting of torch.
+FACTOR_ROUNDING = {"ieee": 0.0, "none": 0.0, "tf32": 2.0**-11, "bf16": 2.0**-8}
+# The settings of torch's older interface, by their names in the newer one.
+OLDER_NAMES = {"highest": "ieee", "high": "tf32", "medium": "bf16"}
+
+
+def product_precision(device: torch.device) -> str:
+    """Return how torch rounds the factors of products in single precision, a user's setting."""
+    try:
+        return OLDER_NAMES[torch.get_float32_matmul_precision()]
+    except RuntimeError:
+        # Once the newer interface has been used, torch refuses to answer through the older one.
+        backend: Any = torch.backends.cuda if device.type == "cuda" else torch.backends.mkldnn
+        return str(backend.matmul.fp32_precision)
+
+
+def row_blocks(n_samples: int, n_frequencies: int) -> Iterator[slice]:
+    """Cut the rows into blocks whose phases take a bounded amount of memory."""
+    yield from _slices(n_samples, min(LARGEST_ROW_BLOCK, LARGEST_BLOCK // n_frequencies))
+
+
+def frequency_blocks(n_frequencies: int, length: int) -> Iterator[slice]:
+    """Cut frequencies into blocks of bounded memory, given how many numbers each one needs."""
+    yield from _slices(n_frequencies, LARGEST_BLOCK // length)
+
+
+def _slices(total: int, size: int) -> Iterator[slice]:
+    size = max(1, size)
+    for start in range(0, total, size):
+        yield slice(start, min(start + size, total))
+
+
+@largest_magnitudes.register(torch.Tensor)
+def tensor_largest_magnitudes(X: torch.Tensor) -> FloatArray:
+    """Return the largest absolute value of each feature as an array of shape (n_features,)."""
+    return np.asarray(host(magnitudes(X).double()))
+
+
+def magnitudes(X: torch.Tensor) -> torch.Tensor:
+    """Return the largest absolute value of each feature as a tensor, without a copy of X."""
+    return torch.maximum(X.amax(dim=0), -X.amin(dim=0))
+
+
+def phase_sizes(frequencies: torch.Tensor, magnitudes: torch.Tensor) -> FloatArray:
+    """Return the root of the summed squares of the largest terms of each phase."""
+    terms = frequencies.double() * magnitudes.double()
+    return np.asarray(host(torch.linalg.vector_norm(terms, dim=1)))
+
+
+def phase_blocks(
+    X: torch.Tensor, frequencies: FloatArray
+) -> Iterator[tuple[IntArray, slice, torch.Tensor]]:
+    """Yield indices of frequencies, a block of rows and their phases in sufficient precision."""
+    table = torch.tensor(frequencies, device=X.device)
+    sizes = phase_sizes(table, magnitudes(X))
+    samples: Any = X
+    for dtype, members in precision_groups(sizes, precision_of(samples)):
+        columns = table[torch.as_tensor(members, device=X.device)].to(TYPES[dtype]).T
+        for rows in row_blocks(len(X), len(members)):
+            yield members, rows, X[rows].to(TYPES[dtype]) @ columns

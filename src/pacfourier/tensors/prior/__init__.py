@@ -1,0 +1,1 @@
+"""Bandwidths from tensors."""

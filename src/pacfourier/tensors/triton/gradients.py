@@ -1,0 +1,154 @@
+"""Losses and gradients of frequencies on CUDA by two kernels, which never write a phase."""
+
+# mypy: disable-error-code="misc"
+# The types of the core do not mention tensors, so mypy rejects their registration.
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+from scipy import sparse
+
+from pacfourier.arrays import FloatArray, host
+from pacfourier.core.alignment.gradients import (
+    AlignmentObjective,
+    kept_bands,
+    losses_and_gradients,
+)
+from pacfourier.tensors.phases import FACTOR_ROUNDING, magnitudes, product_precision
+from pacfourier.tensors.triton.halves import (
+    LARGEST_SLAB,
+    Chunks,
+    Halves,
+    Tile,
+    code_chunks,
+    gradient_tile,
+    halves,
+    powers_of_two,
+    row_scaled_halves,
+)
+
+# The largest second dimension of a grid of programs that CUDA can launch.
+LARGEST_GRID = 65535
+
+
+class SortedSamples(NamedTuple):
+    """Samples as the kernels read them: in halves, sorted by code, in chunks of one tile.
+
+    Attributes
+    ----------
+    samples : Halves
+    units : tensor of shape (n_features,)
+        The powers of two that the features were divided by.
+    chunks : Chunks
+    owners : tensor of shape (n_columns, n_tiles)
+        One where a tile belongs to a column of the codes, else zero.
+    tile : Tile
+    is_exact : bool
+        Whether products have the accuracy of single precision.
+    """
+
+    samples: Halves
+    units: torch.Tensor
+    chunks: Chunks
+    owners: torch.Tensor
+    tile: Tile
+    is_exact: bool
+
+
+def sorted_samples(X: torch.Tensor, weighted: sparse.csr_array) -> SortedSamples:
+    """Return samples in the form that the kernels read."""
+    tile = gradient_tile(X)
+    chunks = code_chunks(weighted, tile.samples, X.device, tiles=1)
+    units = powers_of_two(magnitudes(X))
+    width = -(-X.shape[1] // tile.features) * tile.features
+    columns = torch.arange(weighted.shape[1], device=X.device)
+    slabs = chunks.rows.split(LARGEST_SLAB // width)
+    parts = [halves(X[rows] / units, width) for rows in slabs]
+    return SortedSamples(
+        Halves(*(torch.cat(halves_of_all) for halves_of_all in zip(*parts, strict=True))),
+        units,
+        chunks,
+        (columns[:, None] == chunks.columns).double(),
+        tile,
+        FACTOR_ROUNDING[product_precision(X.device)] == 0,
+    )
+
+
+@kept_bands.register(SortedSamples)
+def whole_block(X: SortedSamples, n_frequencies: int) -> Iterator[slice]:
+    """Take all frequencies at once, because no phases are kept."""
+    del X
+    yield slice(0, n_frequencies)
+
+
+@losses_and_gradients.register(SortedSamples)
+def fused_losses_and_gradients(
+    X: SortedSamples, objective: AlignmentObjective, frequencies: FloatArray, dtype: type[Any]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the losses and gradients of a few frequencies."""
+    del dtype  # The kernels are for single precision only.
+    n_frequencies, n_features = frequencies.shape
+    n_padded = -(-n_frequencies // X.tile.frequencies) * X.tile.frequencies
+    omegas = torch.as_tensor(frequencies, device=X.units.device) * X.units / (2 * math.pi)
+    left = row_scaled_halves(omegas, n_padded, X.samples.high.shape[1])
+    # The objective is typed for arrays, but computes with tensors alike.
+    waves: Any = fused_waves(X, left)
+    losses, tilts = objective.losses_and_tilts(waves)
+    slopes = fused_gradients(X, left, torch.as_tensor(tilts))
+    gradients = slopes[:n_frequencies, :n_features] * X.units
+    return host(losses[:n_frequencies]), host(-gradients)
+
+
+def fused_waves(X: SortedSamples, left: Halves) -> torch.Tensor:
+    """Return the waves S as (real, imaginary), of shape (2, n_columns, n_frequencies)."""
+    from pacfourier.tensors.triton.kernels import chunk_sums
+
+    waves = X.owners.new_zeros((len(X.owners), 2 * len(left.high)))
+    for tiles in tile_slabs(X, left):
+        part = tiles_of(X, tiles)
+        with torch.cuda.device_of(X.units):
+            sums = chunk_sums(left, part.samples, part.chunks, X.tile, is_exact=X.is_exact)
+        waves += part.owners @ sums[:, :2].double().flatten(1)
+    return waves.reshape(len(waves), 2, -1).transpose(0, 1)
+
+
+def fused_gradients(X: SortedSamples, left: Halves, tilts: torch.Tensor) -> torch.Tensor:
+    """Return minus the gradients in the scaled features, of shape (n_frequencies, width)."""
+    from pacfourier.tensors.triton.kernels import tile_gradients
+
+    largest = tilts.abs().amax(dim=(0, 1)) * X.chunks.values.abs().max() * math.sqrt(2)
+    units = powers_of_two(largest)
+    scaled = (tilts / units).transpose(0, 1).float().contiguous()
+    gradients = torch.zeros(left.high.shape, dtype=torch.float64, device=units.device)
+    for tiles in tile_slabs(X, left):
+        part = tiles_of(X, tiles)
+        with torch.cuda.device_of(X.units):
+            parts = tile_gradients(
+                left, part.samples, part.chunks, scaled, X.tile, is_exact=X.is_exact
+            )
+        gradients += parts.sum(dim=0, dtype=torch.float64)
+    return gradients * units[:, None]
+
+
+def tile_slabs(X: SortedSamples, left: Halves) -> Iterator[slice]:
+    """Cut the tiles into slabs that bound the memory of gradients and the size of launches."""
+    size = max(1, min(LARGEST_GRID, LARGEST_SLAB // left.high.numel()))
+    for start in range(0, len(X.chunks.starts), size):
+        yield slice(start, min(start + size, len(X.chunks.starts)))
+
+
+def tiles_of(X: SortedSamples, tiles: slice) -> SortedSamples:
+    """Return a slice of the tiles."""
+    rows = slice(tiles.start * X.tile.samples, tiles.stop * X.tile.samples)
+    chunks = Chunks(
+        X.chunks.rows[rows],
+        X.chunks.values[rows],
+        X.chunks.firsts[rows],
+        X.chunks.starts[tiles] - rows.start,
+        X.chunks.counts[tiles],
+        X.chunks.columns[tiles],
+    )
+    samples = X.samples._replace(high=X.samples.high[rows], low=X.samples.low[rows])
+    return X._replace(samples=samples, chunks=chunks, owners=X.owners[:, tiles])

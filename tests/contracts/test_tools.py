@@ -1,0 +1,100 @@
+import ast
+import textwrap
+
+import pytest
+from tools import function_sizes, import_graph, oldest_versions
+
+
+def package(folder, modules):
+    """Write a package, given as sources by file, and return its graph."""
+    for name, source in {"__init__": "", **modules}.items():
+        path = folder / "pkg" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source)
+    return import_graph.package_graph(folder, "pkg")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import pkg.b",
+        "from pkg import b",
+        "from pkg.b import f",
+        "from . import b",
+        "from .b import f",
+    ],
+)
+def test_every_form_of_import_is_an_arrow(tmp_path, source):
+    graph = package(tmp_path, {"a": source, "b": "import numpy\ndef f(): pass"})
+    assert graph == {"pkg": set(), "pkg.a": {"pkg.b"}, "pkg.b": set()}
+    assert import_graph.cycles(graph) == []
+    assert import_graph.layers(graph) == [["pkg.a"], ["pkg", "pkg.b"]]
+
+
+def test_lazy_imports_close_a_cycle(tmp_path):
+    graph = package(
+        tmp_path,
+        {"a": "import pkg.b", "b": "def f():\n    from pkg import c", "c": "import pkg.a"},
+    )
+    assert import_graph.cycles(graph) == [["pkg.a", "pkg.b", "pkg.c", "pkg.a"]]
+
+
+def test_a_submodule_that_imports_from_its_package_closes_a_cycle(tmp_path):
+    graph = package(
+        tmp_path, {"__init__": "from pkg.a import f", "a": "def f():\n    from pkg import f"}
+    )
+    assert import_graph.cycles(graph) == [["pkg", "pkg.a", "pkg"]]
+
+
+def test_folders_are_merged(tmp_path):
+    empty = dict.fromkeys(("low/__init__", "low/a", "high/__init__"), "")
+    graph = package(tmp_path, {**empty, "high/b": "import pkg.low.a"})
+    merged = import_graph.folder_graph(graph)
+    assert merged == {"pkg": set(), "pkg.low": set(), "pkg.high": {"pkg.low"}}
+
+
+def test_the_graph_of_the_package_has_every_module():
+    graph = import_graph.package_graph()
+    assert "pacfourier.spectra" in graph["pacfourier"]
+    assert set().union(*graph.values()) <= graph.keys()
+
+
+def test_sizes_do_not_count_docstrings_and_self():
+    source = """
+        class A:
+            def f(self, a, /, b, *, c):
+                '''One.
+
+                Two.
+                '''
+                x = a
+                return x
+
+            @staticmethod
+            def g(a): pass
+
+        async def h():
+            '''Nothing else.'''
+    """
+    found = {
+        name: (function_sizes.body_lines(function), function_sizes.n_positional(function, method))
+        for name, function, method in function_sizes.functions(ast.parse(textwrap.dedent(source)))
+    }
+    assert found == {"A.f": (2, 2), "A.g": (1, 1), "h": (0, 0)}
+
+
+def test_faults_of_size_name_function_and_value(tmp_path):
+    (tmp_path / "core").mkdir()
+    (tmp_path / "core" / "m.py").write_text("def f(a, b, c, d, e, f, g):\n" + "    a = 1\n" * 61)
+    lines, positional = function_sizes.faults(tmp_path)
+    assert lines == "core/m.py:1: f must have at most 60 lines, got 61"
+    assert positional.startswith("core/m.py:1: f must have at most 6 positional parameters, got 7")
+
+
+def test_oldest_versions_are_the_lower_bounds():
+    assert oldest_versions.oldest_versions(["numpy>=2.0", "scikit-learn>=1.6"]) == [
+        "numpy==2.0",
+        "scikit-learn==1.6",
+    ]
+    with pytest.raises(SystemExit, match="name>=version"):
+        oldest_versions.oldest_versions(["numpy"])
