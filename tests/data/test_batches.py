@@ -186,7 +186,7 @@ def test_parquet_files_are_batches(parquet_file):
     [
         ({"target": "z"}, r"must be among .* got \['z'\]"),
         ({"target": "label", "columns": "ab"}, "columns must be a list of names, got 'ab'"),
-        ({"target": "label", "columns": ["a", "label"]}, "columns must not hold the target"),
+        ({"target": "label", "columns": ["a", "label"]}, "columns must not contain target_column"),
         ({"target": "label", "batch_size": 0}, "batch_size must be"),
     ],
 )
