@@ -1,4 +1,4 @@
-"""Fits on batches that are never in memory together."""
+"""Fitting on batches when not all of them fit in memory."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce

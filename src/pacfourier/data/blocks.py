@@ -168,7 +168,7 @@ def _naming_block(index: int) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        error.add_note(f"This is about block {index} of the data.")
+        error.add_note(f"The error is in block {index} of the data.")
         raise
 
 

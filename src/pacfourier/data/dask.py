@@ -25,7 +25,8 @@ Blocks: TypeAlias = list[tuple[Any, ...]]
 # The number of results that one task merges. The tree has log_8(number of blocks) levels.
 FAN_IN = 8
 LOST = (
-    "The cluster was lost, or the work cancelled, before all blocks were seen: nothing was learned."
+    "The cluster was lost or the work was cancelled before all blocks were read. The estimator did "
+    "not change: fit it again."
 )
 
 

@@ -182,7 +182,7 @@ def check_no_missing(y: Any) -> None:
         return
     missing = [each for each in _distinct(labels) if _is_missing(each)]
     if missing:
-        raise ValueError(f"y must have no missing labels, got {missing[0]!r}.")
+        raise ValueError(f"y must have no missing labels, got {missing[0]!r}: drop these rows.")
 
 
 def _distinct(labels: NDArray[Any]) -> set[Any]:

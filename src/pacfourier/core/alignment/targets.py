@@ -254,7 +254,7 @@ class LabelSetTarget:
 
     @staticmethod
     def witnesses(y: NDArray[Any]) -> NDArray[Any]:
-        """Return the extremes of each column, and a row that is not of whole numbers."""
+        """Return the extremes of each column, and a row with a fraction if there is one."""
         return _extremes(y)
 
     def encode(self, y: NDArray[Any]) -> sparse.csr_array:
@@ -315,12 +315,14 @@ class ContinuousTarget:
         _check_no_classes(cls.name, classes)
         values = _as_columns(y).astype(np.float64)
         if (np.ptp(values, axis=0) == 0).all():
-            raise ValueError("y must not be constant: there is nothing to align with.")
+            raise ValueError(
+                f"y must not be constant, got only {values[0].tolist()}: pass labels that differ."
+            )
         return cls.spanning(values)
 
     @staticmethod
     def witnesses(y: NDArray[Any]) -> NDArray[Any]:
-        """Return the extremes of each column, and a row that is not of whole numbers."""
+        """Return the extremes of each column, and a row with a fraction if there is one."""
         return _extremes(y)
 
     @classmethod

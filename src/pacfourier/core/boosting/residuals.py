@@ -18,7 +18,7 @@ __all__ = ["residual_losses"]
 
 @dataclass(frozen=True)
 class _ResidualTarget:
-    """Residuals as a target: one number per sample and output, used as codes as they are."""
+    """Residuals as a target. The codes are the residuals, one number per sample and output."""
 
     def encode(self, residuals: FloatArray) -> sparse.csr_array:
         """Return the residuals as rows. Zeros are stored, because no row of codes may be empty."""

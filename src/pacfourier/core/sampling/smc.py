@@ -28,7 +28,7 @@ from pacfourier.core.sampling.particles import (
 
 __all__ = ["Run", "Schedule", "gibbs_run", "pilot_schedule", "tempered_run"]
 
-# Particles are resampled if their weights are worth less than this share of equal weights.
+# Particles are resampled if their effective number falls below this share of them.
 SMALLEST_SHARE = 0.5
 # The best rate of acceptance of Langevin moves in many dimensions (Roberts and Rosenthal, 1998).
 ACCEPTANCE = 0.574
@@ -137,9 +137,11 @@ def uniform_log_weights(size: int) -> FloatArray:
 
 
 def log_equal_weights(log_weights: FloatArray) -> float:
-    r"""Return the log of the number of equal weights that are worth the same.
+    r"""Return the logarithm of the effective number of particles.
 
     .. math:: \ln \frac{(\sum_k W_k)^2}{\sum_k W_k^2}
+
+    This is the number of particles if all weights are equal.
     """
     return float(2 * logsumexp(log_weights) - logsumexp(2 * log_weights))
 
@@ -179,10 +181,10 @@ def pilot_schedule(
 ) -> Schedule:
     """Return a ladder and step sizes, learned in a pilot run whose particles are thrown away.
 
-    Each climb of the pilot goes so far that the weights are worth half as many equal weights. The
-    pilot climbs at most ``n_steps`` times, and the ladder cuts its climbs into ``n_steps`` equal
-    parts. After each move the step size changes so that the rate of acceptance comes closer to its
-    best value.
+    Each climb of the pilot goes so far that the effective number of particles falls to half of
+    them. The pilot climbs at most ``n_steps`` times, and the ladder cuts its climbs into
+    ``n_steps`` equal parts. After each move the step size changes so that the rate of acceptance
+    comes closer to its best value.
     """
     particles = posterior.draw(n_particles, n_features, rng)
     power, step = 0.0, FIRST_STEP
@@ -202,9 +204,9 @@ def pilot_schedule(
 
 
 def next_climb(potentials: FloatArray, longest: float) -> float:
-    """Return the climb that leaves the smallest allowed share of equal weights.
+    """Return the climb after which the effective number of particles is the smallest allowed.
 
-    It is ``longest`` if even that leaves a larger share.
+    It is ``longest`` if even that leaves a larger number.
     """
     wanted = np.log(SMALLEST_SHARE * len(potentials))
 
