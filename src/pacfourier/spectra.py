@@ -434,7 +434,7 @@ class Mixture(Spectrum):
         weights = (1.0,) * len(self.components) if self.weights is None else self.weights
         if not self.components or len(weights) != len(self.components):
             raise ValueError(
-                "Mixture needs at least one component, and one weight per component, "
+                "components must be a non-empty sequence with one weight per component, "
                 f"got {len(self.components)} components and {len(weights)} weights."
             )
         for weight in weights:

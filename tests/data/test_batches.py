@@ -184,10 +184,13 @@ def test_parquet_files_are_batches(parquet_file):
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ({"target": "z"}, r"must be among .* got \['z'\]"),
-        ({"target": "label", "columns": "ab"}, "columns must be a list of names, got 'ab'"),
-        ({"target": "label", "columns": ["a", "label"]}, "columns must not contain target_column"),
-        ({"target": "label", "batch_size": 0}, "batch_size must be"),
+        ({"target_column": "z"}, r"must be among .* got \['z'\]"),
+        ({"target_column": "label", "columns": "ab"}, "columns must be a list of names, got 'ab'"),
+        (
+            {"target_column": "label", "columns": ["a", "label"]},
+            "columns must not contain target_column",
+        ),
+        ({"target_column": "label", "batch_size": 0}, "batch_size must be"),
     ],
 )
 def test_columns_that_cannot_be_meant_are_refused(parquet_file, arguments, error):
