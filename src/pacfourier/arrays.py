@@ -1,8 +1,9 @@
-"""Types of arrays, and functions that other kinds of arrays implement for themselves.
+"""Array types, and a decorator for functions with one implementation per kind of array.
 
 The library computes with NumPy arrays and SciPy CSR matrices. A function decorated with
-``by_kind`` can be registered again for another kind of array. ``pacfourier.tensors`` does so for
-torch tensors; it is loaded when the first tensor arrives, so torch is never imported by us.
+``by_kind`` can have another implementation for another kind of array. ``pacfourier.tensors``
+registers those for torch tensors. It is loaded when the first tensor arrives, so the package does
+not import torch for users who have none.
 """
 
 import sys
@@ -24,7 +25,10 @@ _tensor_loaders: list[Callable[[], Any]] = []
 
 
 def when_tensors_arrive(load: Callable[[], Any]) -> None:
-    """Add a function that registers implementations for tensors; calling it again is harmless."""
+    """Add a function that registers implementations for tensors.
+
+    It is called whenever a tensor arrives, so calling it again must do no harm.
+    """
     _tensor_loaders.append(load)
 
 
@@ -43,10 +47,10 @@ class TensorLike(ABC):  # noqa: B024
 
 
 def by_kind(function: Callable[..., Any]) -> Any:
-    """Let other kinds of arrays register their own version of a function, by its first argument.
+    """Choose the implementation of a function by the kind of its first argument.
 
     This is ``functools.singledispatch``, except that the first tensor loads the implementations
-    for tensors.
+    for tensors. Other kinds of arrays add theirs with ``register``.
     """
     dispatcher = singledispatch(function)
 
@@ -75,7 +79,7 @@ def namespace(X: Any) -> Any:
 
 @by_kind
 def host(X: Any) -> Any:
-    """Return X where NumPy can read it."""
+    """Return X in the memory of the CPU, where NumPy can read it."""
     return X
 
 

@@ -108,7 +108,21 @@ class SimilarityDisplay:
     def plot(
         self, *, ax: Any = None, X: np.ndarray | None = None, y: np.ndarray | None = None
     ) -> Self:
-        """Draw the plot, with labelled samples on top if they are given."""
+        """Draw the plot, with labelled samples on top if they are given.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Where to draw. None means a new figure.
+        X : array of shape (n_samples, 2), default=None
+            Samples to show on top.
+        y : array of shape (n_samples,), default=None
+            Their labels, shown as colours.
+
+        Returns
+        -------
+        display : SimilarityDisplay
+        """
         self.ax_ = _axes(ax)
         self.figure_ = self.ax_.figure
         self.surface_ = self.ax_.contourf(
@@ -183,6 +197,15 @@ class LossSpectrumDisplay:
         """Draw one point per candidate frequency.
 
         Darker points have larger weights. The frequencies that the map uses are circled.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Where to draw. None means a new figure.
+
+        Returns
+        -------
+        display : LossSpectrumDisplay
         """
         self.ax_ = _axes(ax)
         self.figure_ = self.ax_.figure
@@ -269,7 +292,17 @@ class CertificateDisplay:
         return display.plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
-        """Draw one bar per bound, ordered by value."""
+        """Draw one bar per bound, ordered by value.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Where to draw. None means a new figure.
+
+        Returns
+        -------
+        display : CertificateDisplay
+        """
         self.ax_ = _axes(ax)
         self.figure_ = self.ax_.figure
         names = sorted(self.values, key=lambda name: self.values[name], reverse=True)

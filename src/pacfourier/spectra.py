@@ -1,14 +1,14 @@
 r"""Spectral measures: shift-invariant kernels and their Fourier transforms.
 
-By Bochner's theorem a continuous kernel :math:`k(x - x')` with :math:`k(0) = 1` is the
-characteristic function of a probability measure :math:`p`, the prior of the method:
+By Bochner's theorem, a continuous kernel :math:`k(x - x')` with :math:`k(0) = 1` is the
+characteristic function of a probability measure :math:`p`. This measure is the prior of the method:
 
 .. math:: k(\delta) = \mathbb{E}_{\omega \sim p} \cos(\omega \cdot \delta) .
 
 Every spectrum here is a scale mixture of Gaussians, :math:`\omega = s \odot z` with
-:math:`z \sim \mathcal{N}(0, I_d)` and :math:`s` drawn apart. One object owns the kernel, the law
-of :math:`s` and the log-density, so that they cannot disagree; and the same law of :math:`s`
-serves independent, orthogonal and quasi-random :math:`z`.
+:math:`z \sim \mathcal{N}(0, I_d)` and a scale :math:`s` that is independent of :math:`z`. One
+object defines the kernel, the law of :math:`s` and the log-density, so they cannot disagree. The
+same law of :math:`s` works with independent, orthogonal and quasi-random :math:`z`.
 
 All kernels share one bandwidth convention: as their shape parameter grows, ``Matern`` and
 ``RationalQuadratic`` tend to the RBF kernel of the same ``gamma``.
@@ -46,7 +46,7 @@ DIFFERENCE_NORMS: dict[Metric, Callable[[FloatArray], FloatArray]] = {
     "cityblock": lambda delta: np.abs(delta).sum(axis=-1),
 }
 
-# Beyond this a frequency no longer fits float32; only spectra without moments ever reach it.
+# Much larger frequencies would overflow in float32. Only spectra without moments reach this limit.
 LARGEST_SCALE = 1e30
 
 
@@ -54,16 +54,16 @@ class Spectrum(ABC):
     """A kernel and its Fourier transform, as one object.
 
     To add a kernel, write a frozen dataclass with ``profile``, ``scales`` and ``log_density``,
-    and pass an instance as ``kernel=`` to any estimator. Nothing else needs to know about it.
+    and pass an instance as ``kernel=`` to any estimator. No other code has to change.
 
     Attributes
     ----------
     name : str
-        What users write for it, as in ``kernel="rbf"``.
+        The name that users write, as in ``kernel="rbf"``.
     metric : {"sqeuclidean", "cityblock"}
-        The distance that the kernel is a function of.
+        The kernel is a function of this distance.
     has_one_scale : bool
-        Whether each frequency has a single scale s, in place of one per feature.
+        Whether each frequency has a single scale s, instead of one scale per feature.
     """
 
     name: ClassVar[str]
@@ -71,16 +71,48 @@ class Spectrum(ABC):
 
     @abstractmethod
     def scales(self, rng: np.random.Generator, size: int, n_features: int) -> FloatArray:
-        """Draw the scales s of omega = s * z, of shape (size, 1) or (size, n_features)."""
+        """Draw the scales s of the frequencies omega = s * z.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        size : int
+            Number of frequencies.
+        n_features : int
+
+        Returns
+        -------
+        scales : array of shape (size, 1) or (size, n_features)
+        """
 
     @abstractmethod
     def log_density(self, frequencies: FloatArray) -> FloatArray:
-        """Return ln p(omega) for frequencies of shape (..., n_features)."""
+        """Return the logarithm of the density of the spectrum, ln p(omega).
+
+        Parameters
+        ----------
+        frequencies : array of shape (..., n_features)
+
+        Returns
+        -------
+        log_density : array of shape (...)
+        """
 
     def profile(self, distances: Any) -> Any:
-        """Return the kernel at given distances of the ``metric``, for arrays and tensors alike.
+        """Return the kernel as a function of the distance.
 
-        Use the functions of ``pacfourier.arrays.namespace(distances)`` in place of NumPy's.
+        To support tensors as well as arrays, use the functions of
+        ``pacfourier.arrays.namespace(distances)`` instead of those of NumPy.
+
+        Parameters
+        ----------
+        distances : array or tensor
+            Distances in the ``metric`` of the kernel.
+
+        Returns
+        -------
+        kernel : array or tensor
+            Of the same shape as the distances.
         """
         raise NotImplementedError(f"{type(self).__name__} must define profile or kernel_between.")
 
@@ -90,25 +122,80 @@ class Spectrum(ABC):
         return True
 
     def kernel(self, delta: FloatArray) -> FloatArray:
-        """Return k(delta) for differences of shape (..., n_features)."""
+        """Return k(delta).
+
+        Parameters
+        ----------
+        delta : array of shape (..., n_features)
+            Differences between samples.
+
+        Returns
+        -------
+        kernel : array of shape (...)
+        """
         return np.asarray(self.kernel_between(lambda metric: DIFFERENCE_NORMS[metric](delta)))
 
     def kernel_between(self, distances: Callable[[Metric], Any]) -> Any:
-        """Return the kernel between points, given a function that returns their distances."""
+        """Return the kernel between points, given a function that returns their distances.
+
+        A mixture of kernels may need the distances in several metrics.
+
+        Parameters
+        ----------
+        distances : callable
+            ``distances(metric)`` returns the distances between the points in a metric.
+
+        Returns
+        -------
+        kernel : array or tensor
+            Of the same shape as the distances.
+        """
         return self.profile(distances(self.metric))
 
     def sample(self, rng: np.random.Generator, size: int, n_features: int) -> FloatArray:
-        """Draw independent frequencies, of shape (size, n_features)."""
+        """Draw independent frequencies.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        size : int
+            Number of frequencies.
+        n_features : int
+
+        Returns
+        -------
+        frequencies : array of shape (size, n_features)
+        """
         return self.scales(rng, size, n_features) * rng.standard_normal((size, n_features))
 
     @classmethod
     def of_bandwidth(cls, gamma: float, n_features: int) -> Self:
-        """Return the member of the family that fits an RBF bandwidth found by a rule of thumb."""
+        """Return the kernel of this family that is about as wide as an RBF kernel.
+
+        Rules of thumb, such as ``gamma="scale"``, find the bandwidth of an RBF kernel.
+
+        Parameters
+        ----------
+        gamma : float
+            Bandwidth of the RBF kernel.
+        n_features : int
+            Number of features of the data.
+
+        Returns
+        -------
+        spectrum : Spectrum
+        """
         del n_features
         return cls(gamma=float(gamma))  # type: ignore[call-arg]
 
     def gaussian_components(self) -> tuple[FloatArray, FloatArray]:
-        """Return the scales and the weights of a finite mixture of Gaussians, if it is one.
+        """Return the scales and weights of a spectrum that is a finite mixture of Gaussians.
+
+        Any other spectrum raises ValueError.
+
+        Returns
+        -------
+        scales, weights : arrays of shape (n_components,)
 
         Examples
         --------
@@ -123,6 +210,10 @@ class RBF(Spectrum):
     r"""Gaussian kernel :math:`e^{-\gamma \|\delta\|^2}`, spectrum :math:`N(0, 2 \gamma I)`.
 
     The paper's sigma is ``1 / sqrt(2 * gamma)`` (Equation 20).
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
 
     Examples
     --------
@@ -154,7 +245,7 @@ class RBF(Spectrum):
         )
 
     def gaussian_components(self) -> tuple[FloatArray, FloatArray]:
-        """Return the one scale, of weight one."""
+        """Return the only scale, with weight one."""
         return np.array([np.sqrt(2 * self.gamma)]), np.ones(1)
 
 
@@ -162,8 +253,12 @@ class RBF(Spectrum):
 class Laplacian(Spectrum):
     r"""Kernel :math:`e^{-\gamma \|\delta\|_1}`, whose spectrum is a product of Cauchy laws.
 
-    This is scikit-learn's ``laplacian``; for the Euclidean :math:`e^{-\|\delta\| / \ell}` take
-    ``Matern(nu=0.5)``.
+    This is scikit-learn's ``laplacian``. For the kernel :math:`e^{-\|\delta\| / \ell}` of the
+    Euclidean distance, use ``Matern(nu=0.5)``.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
     """
 
     name = "laplacian"
@@ -179,16 +274,19 @@ class Laplacian(Spectrum):
 
     @property
     def has_one_scale(self) -> bool:
-        """Whether all features share a scale: they do not."""
+        """False: every feature has its own scale."""
         return False
 
     @classmethod
     def of_bandwidth(cls, gamma: float, n_features: int) -> Self:
-        """Return the kernel whose 1-norm, about sqrt(n_features) times the 2-norm, fits gamma."""
+        """Return the Laplacian kernel that is about as wide as an RBF kernel.
+
+        The 1-norm of a difference is about sqrt(n_features) times its 2-norm.
+        """
         return cls(gamma=float(np.sqrt(2 * gamma / n_features)))
 
     def scales(self, rng: np.random.Generator, size: int, n_features: int) -> FloatArray:
-        """Draw gamma / |g|: a ratio of two normals is Cauchy, coordinate by coordinate."""
+        """Draw gamma / |g| with normal g, because a ratio of two normals has a Cauchy law."""
         return self.gamma / np.abs(rng.standard_normal((size, n_features)))
 
     def log_density(self, frequencies: FloatArray) -> FloatArray:
@@ -199,14 +297,20 @@ class Laplacian(Spectrum):
 
 @dataclass(frozen=True)
 class Matern(Spectrum):
-    r"""Matern kernel of any smoothness, spectrum a multivariate Student law.
+    r"""Matern kernel of any smoothness, whose spectrum is a multivariate Student law.
 
     .. math:: k(\delta) = \frac{2^{1-\nu}}{\Gamma(\nu)} r^\nu K_\nu(r),
-              \qquad r = \sqrt{4 \nu \gamma}\, \|\delta\| ,
+              \qquad r = \sqrt{4 \nu \gamma}\, \|\delta\| .
 
-    that is a length scale :math:`1 / \sqrt{2 \gamma}`. The spectrum has :math:`2 \nu` degrees of
-    freedom and one scale a *vector*: independent Student coordinates would give a product of
-    one-dimensional Matern kernels, another kernel.
+    The length scale is :math:`1 / \sqrt{2 \gamma}`. The spectrum has :math:`2 \nu` degrees of
+    freedom and one scale per *vector*. Independent Student coordinates would give a different
+    kernel, a product of one-dimensional Matern kernels.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+    nu : float, default=1.5
+        Smoothness of the kernel. As nu grows, the kernel tends to the RBF kernel.
     """
 
     name = "matern"
@@ -220,7 +324,8 @@ class Matern(Spectrum):
         """Return the Matern kernel, in log space so that any nu is safe."""
         xp = namespace(distances)
         radius = xp.sqrt(4 * self.nu * self.gamma * distances)
-        # At distance zero the formula is a limit, one; a radius of one stands in for it.
+        # At distance zero the formula is undefined, and the kernel is one. A radius of one avoids
+        # invalid values there; the last line sets the result.
         safe = xp.where(radius > 0, radius, xp.ones_like(radius))
         log_kernel = (
             (1 - self.nu) * float(np.log(2))
@@ -232,14 +337,17 @@ class Matern(Spectrum):
         return xp.where(radius > 0, kernel, xp.ones_like(kernel))
 
     def scales(self, rng: np.random.Generator, size: int, n_features: int) -> FloatArray:
-        """Draw sqrt(2 gamma nu / g), g of law Gamma(nu): half a chi-square of 2 nu degrees."""
+        """Draw sqrt(2 gamma nu / g), where g has the law Gamma(nu).
+
+        This g is half a chi-square variable of 2 nu degrees of freedom.
+        """
         del n_features
-        # The smallest normal float stands for a draw that underflows (nu far below 1).
+        # If nu is far below 1, draws may underflow to zero, by which we could not divide.
         gammas = np.maximum(rng.standard_gamma(self.nu, (size, 1)), np.finfo(float).tiny)
         return np.minimum(np.sqrt(2 * self.gamma * self.nu / gammas), LARGEST_SCALE)
 
     def log_density(self, frequencies: FloatArray) -> FloatArray:
-        """Return the log-density of the multivariate Student law, shape 2 gamma I."""
+        """Return the log-density of the multivariate Student law with shape matrix 2 gamma I."""
         n_features = frequencies.shape[-1]
         order = self.nu + n_features / 2
         spread = 4 * self.nu * self.gamma
@@ -253,7 +361,14 @@ class Matern(Spectrum):
 
 @dataclass(frozen=True)
 class RationalQuadratic(Spectrum):
-    r"""Kernel :math:`(1 + \gamma \|\delta\|^2 / \alpha)^{-\alpha}`, a Gamma mixture of RBFs."""
+    r"""Kernel :math:`(1 + \gamma \|\delta\|^2 / \alpha)^{-\alpha}`, a Gamma mixture of RBFs.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+    alpha : float, default=1.0
+        Shape of the Gamma law. As alpha grows, the kernel tends to the RBF kernel.
+    """
 
     name = "rational_quadratic"
     gamma: float = 1.0
@@ -268,19 +383,19 @@ class RationalQuadratic(Spectrum):
         return xp.exp(-self.alpha * xp.log1p(self.gamma * distances / self.alpha))
 
     def scales(self, rng: np.random.Generator, size: int, n_features: int) -> FloatArray:
-        """Draw sqrt(2 gamma t), t of law Gamma(alpha) with mean one."""
+        """Draw sqrt(2 gamma t), where t has a Gamma law of shape alpha and mean one."""
         del n_features
         return np.sqrt(2 * self.gamma * rng.standard_gamma(self.alpha, (size, 1)) / self.alpha)
 
     def log_density(self, frequencies: FloatArray) -> FloatArray:
-        r"""Return the log-density: with :math:`b = \|\omega\|^2 / 4 \gamma`.
+        r"""Return the logarithm of the density p, where :math:`b = \|\omega\|^2 / 4 \gamma`.
 
         .. math:: p = (4 \pi \gamma)^{-d/2} \frac{2 \alpha^\alpha}{\Gamma(\alpha)}
                   (b / \alpha)^{(\alpha - d/2)/2} K_{\alpha - d/2}(2 \sqrt{\alpha b}) .
         """
         n_features = frequencies.shape[-1]
         order = self.alpha - n_features / 2
-        # The smallest float stands for zero, where the formula is a limit.
+        # At zero only the limit of the formula exists, so the smallest float replaces zero.
         tiny = np.finfo(np.float64).tiny
         half_energy = np.maximum(_squared_norm(frequencies) / (4 * self.gamma), tiny)
         return (
@@ -295,13 +410,15 @@ class RationalQuadratic(Spectrum):
 
 @dataclass(frozen=True)
 class Mixture(Spectrum):
-    """A convex combination of spectra: the kernels and the densities both add up.
+    """A convex combination of spectra.
+
+    Its kernel and its density are weighted sums of those of the components.
 
     Parameters
     ----------
     components : sequence of Spectrum
     weights : sequence of float, default=None
-        Positive, normalised to one. None means equal weights.
+        Positive numbers, which are divided by their sum. None means equal weights.
 
     Examples
     --------
@@ -317,7 +434,7 @@ class Mixture(Spectrum):
         weights = (1.0,) * len(self.components) if self.weights is None else self.weights
         if not self.components or len(weights) != len(self.components):
             raise ValueError(
-                "weights must match a non-empty sequence of components, "
+                "components must be a non-empty sequence with one weight per component, "
                 f"got {len(self.components)} components and {len(weights)} weights."
             )
         for weight in weights:
@@ -336,7 +453,7 @@ class Mixture(Spectrum):
         return sum(weight * component.kernel_between(distances) for weight, component in parts)
 
     def scales(self, rng: np.random.Generator, size: int, n_features: int) -> FloatArray:
-        """Draw a component a frequency, then the scale of that component."""
+        """Draw one component per frequency, then the scale of that component."""
         chosen = rng.choice(len(self.components), size=size, p=self.weights)
         members = [np.flatnonzero(chosen == index) for index in range(len(self.components))]
         parts = [
@@ -364,14 +481,25 @@ class Mixture(Spectrum):
 FAMILIES: dict[str, type[Spectrum]] = {
     family.name: family for family in (RBF, Laplacian, Matern, RationalQuadratic)
 }
-"""The kernels that have a name, as in ``kernel="rbf"``."""
+"""Kernels by name, as in ``kernel="rbf"``."""
 
 
 def multiscale(family: type[Spectrum] = RBF, gammas: Sequence[float] = GAMMA_GRID) -> Mixture:
-    """Put every bandwidth of a fixed grid into one prior, with equal weights.
+    """Return a mixture of kernels of several bandwidths, with equal weights.
 
-    Nothing is chosen on the data, so a certificate stays valid; the price is
-    ``ln(len(gammas))`` in the divergence of a posterior that lives on one bandwidth.
+    Use it as a prior if you do not know the bandwidth. The grid is fixed in advance, so
+    certificates stay valid. A posterior that uses a single bandwidth pays for this with
+    ``ln(len(gammas))`` in its divergence.
+
+    Parameters
+    ----------
+    family : type of Spectrum, default=RBF
+    gammas : sequence of float, default=GAMMA_GRID
+        The bandwidths.
+
+    Returns
+    -------
+    spectrum : Mixture
     """
     return Mixture([family(gamma=gamma) for gamma in gammas])  # type: ignore[call-arg]
 
@@ -388,10 +516,11 @@ def _squared_norm(vectors: FloatArray) -> FloatArray:
 
 @by_kind
 def log_bessel_k(argument: FloatArray, order: float) -> FloatArray:
-    r"""Return :math:`\ln K_\nu(x)` where the function itself would overflow.
+    r"""Return :math:`\ln K_\nu(x)`, even if :math:`K_\nu(x)` itself would overflow.
 
-    Above order 50 the uniform expansion of Debye (four terms, relative error under 1e-9);
-    below it, the limit :math:`K_\nu(x) \to \Gamma(\nu) (2/x)^\nu / 2` where ``kve`` overflows.
+    Above order 50 we use four terms of the uniform expansion of Debye, with a relative error below
+    1e-9. Below order 50 we use SciPy's ``kve``. If ``kve`` overflows, we use the limit
+    :math:`K_\nu(x) \to \Gamma(\nu) (2/x)^\nu / 2`.
     """
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         if order > 50:

@@ -186,7 +186,10 @@ def test_parquet_files_are_batches(parquet_file):
     [
         ({"target_column": "z"}, r"must be among .* got \['z'\]"),
         ({"target_column": "label", "columns": "ab"}, "columns must be a list of names, got 'ab'"),
-        ({"target_column": "label", "columns": ["a", "label"]}, "columns must not hold the target"),
+        (
+            {"target_column": "label", "columns": ["a", "label"]},
+            "columns must not contain target_column",
+        ),
         ({"target_column": "label", "batch_size": 0}, "batch_size must be"),
     ],
 )

@@ -87,7 +87,7 @@ CASES = {
     ),
     "weight on one sample": (
         lambda: small().fit(X, Y, sample_weight=np.eye(12)[0]),
-        "for 2 samples at least, got 1",
+        "for at least 2 samples, got 1",
     ),
     "weights out of range": (
         lambda: small().fit(X, Y, sample_weight=np.full(12, 1e200)),

@@ -173,10 +173,12 @@ def unexpected_bernstein(
 
     Parameters
     ----------
-    loss, divergence, n_samples, epsilon, second_moment, pairs
+    loss, divergence, n_samples, epsilon, second_moment
         As in :func:`unexpected_bernstein_fixed`.
     n_hypotheses : int
         Number of hypotheses of the prior. It only decides where the grid lies.
+    pairs : bool, default=True
+        As in :func:`unexpected_bernstein_fixed`.
 
     Returns
     -------

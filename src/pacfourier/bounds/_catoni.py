@@ -128,10 +128,12 @@ def catoni_grid(
 
     Parameters
     ----------
-    loss, divergence, n_samples, epsilon, pairs
+    loss, divergence, n_samples, epsilon
         As in :func:`catoni`.
     n_hypotheses : int
         Number of hypotheses of the prior. It only decides where the grid lies.
+    pairs : bool, default=True
+        As in :func:`catoni`.
 
     Returns
     -------

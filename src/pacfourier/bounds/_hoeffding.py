@@ -125,10 +125,12 @@ def hoeffding_grid(
 
     Parameters
     ----------
-    loss, divergence, n_samples, epsilon, pairs
+    loss, divergence, n_samples, epsilon
         As in :func:`hoeffding`.
     n_hypotheses : int
         Number of hypotheses of the prior. It only decides where the grid lies.
+    pairs : bool, default=True
+        As in :func:`hoeffding`.
 
     Returns
     -------

@@ -91,10 +91,12 @@ def self_certified_posterior(
 
     Parameters
     ----------
-    losses, second_moments, prior, n_samples, pairs
+    losses, second_moments, prior, n_samples
         As in :func:`fixed_rate_posterior`.
     epsilon : float
         Probability of failure of the certificate to minimise.
+    pairs : bool, default=True
+        As in :func:`fixed_rate_posterior`.
 
     Returns
     -------

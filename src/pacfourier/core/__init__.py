@@ -1,1 +1,1 @@
-"""Spectra, frequency pools, alignment sums and fused loops: arrays in, arrays out."""
+"""The mathematics of the package, as functions of arrays that know nothing of estimators."""

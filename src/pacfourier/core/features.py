@@ -21,7 +21,7 @@ from pacfourier.core.prior.frequencies import FrequencyPool
 __all__ = ["fourier_features", "fourier_kernel"]
 
 ROWS_PER_TASK = 4 * ROW_BLOCK
-# Frequencies lighter than this are left out of the kernel: together they weigh under 1e-12.
+# The kernel leaves out frequencies of smaller weight. Together they weigh less than 1e-12.
 NEGLIGIBLE_WEIGHT = 1e-17
 
 
@@ -29,13 +29,13 @@ NEGLIGIBLE_WEIGHT = 1e-17
 def fourier_features(
     X: Samples, frequencies: FloatArray, weights: FloatArray
 ) -> NDArray[np.floating]:
-    r"""Return the map whose inner product is the kernel of the weighted frequencies.
+    r"""Return features whose inner products are the kernel of the weighted frequencies.
 
     .. math:: \varphi(x) = \left(\sqrt{q_m} \cos(\omega_m \cdot x),
               \sqrt{q_m} \sin(\omega_m \cdot x)\right)_m, \qquad
-              \varphi(x) \cdot \varphi(x') = \sum_m q_m \cos(\omega_m \cdot (x - x')) ,
+              \varphi(x) \cdot \varphi(x') = \sum_m q_m \cos(\omega_m \cdot (x - x')) .
 
-    all cosines first, then all sines (Equation 5 of the paper, where q_m = 1 / D).
+    The columns are all cosines, then all sines. This is Equation 5 of the paper, where q_m = 1 / D.
 
     Parameters
     ----------
@@ -44,6 +44,10 @@ def fourier_features(
     frequencies : array of shape (n_frequencies, n_features)
     weights : array of shape (n_frequencies,)
         The q_m, non-negative.
+
+    Returns
+    -------
+    features : array of shape (n_samples, 2 * n_frequencies)
     """
     from pacfourier.core import loops
 
@@ -71,9 +75,11 @@ def fourier_features(
 def fourier_kernel(
     X: Samples, Y: Samples, frequencies: FrequencyPool | FloatArray, weights: FloatArray
 ) -> NDArray[np.floating]:
-    r"""Return the kernel matrix of weighted frequencies, band by band.
+    r"""Return the kernel matrix of weighted frequencies.
 
     .. math:: k(x, y) = \sum_m q_m \cos(\omega_m \cdot (x - y))
+
+    Only the features of one band of frequencies are in memory at a time.
     """
     gram: Any = 0
     support = np.flatnonzero(weights > NEGLIGIBLE_WEIGHT)

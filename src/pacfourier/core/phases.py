@@ -2,7 +2,7 @@
 
 A phase is a product of a sample and a frequency. The products are computed for one block of rows
 and one band of frequencies at a time, in single or double precision as their size requires.
-Threads take bands or blocks, and BLAS is held to one thread inside each of them.
+Each thread works on one band or block at a time, and BLAS uses a single thread inside it.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -38,15 +38,18 @@ LARGEST_SINGLE_PHASE = 1e-4 * 2.0**24
 
 
 def frequency_bands(n_frequencies: int, n_features: int) -> Iterator[slice]:
-    """Cut the pool into bands that depend on its shape alone, never on the machine."""
+    """Yield slices that cut the pool into bands.
+
+    The bands depend on the shape of the pool only, so that all machines compute the same sums.
+    """
     size = max(16, min(FREQUENCY_BAND, LARGEST_BAND // n_features))
     for start in range(0, n_frequencies, size):
         yield slice(start, min(start + size, n_frequencies))
 
 
 def precision_of(X: Samples) -> Precision:
-    """Return the precision that samples themselves have."""
-    # numpy's name of the type, or torch's.
+    """Return the precision of the samples."""
+    # The name is "float32" in NumPy and "torch.float32" in torch.
     return "single" if str(X.dtype).endswith("float32") else "double"
 
 
@@ -61,7 +64,10 @@ def largest_magnitudes(X: Samples) -> FloatArray:
 
 
 def phase_sizes(frequencies: FloatArray, magnitudes: FloatArray) -> FloatArray:
-    """Return the root of the summed squares of the largest terms of each phase."""
+    """Return the size of the phases of each frequency, from which rounding is estimated.
+
+    The size is the root of the sum over features of (frequency * largest magnitude)^2.
+    """
     squares = np.einsum("mk,mk,k->m", frequencies, frequencies, magnitudes**2, optimize=True)
     return np.sqrt(squares)
 
@@ -71,8 +77,8 @@ def precision_groups(
 ) -> Iterator[tuple[type[np.floating[Any]], IntArray]]:
     """Split frequencies by the precision that phases of their size need.
 
-    A dot product in single precision errs by about 2^-24 times its size; where that exceeds
-    1e-4 radian the frequency is taken in double precision.
+    The error of a dot product in single precision is about 2^-24 times its size. If that exceeds
+    1e-4 radian, the phases of the frequency are computed in double precision.
     """
     if precision not in PRECISIONS:
         raise ValueError(f"precision must be one of {PRECISIONS}, got {precision!r}.")
@@ -85,8 +91,9 @@ def precision_groups(
 def single_rounding(sizes: FloatArray, n_steps: int) -> FloatArray:
     """Return how far single precision may move the mean of cos or sin of phases.
 
-    Both factors and their scaling are rounded, then the sum as a random walk of n_steps
-    (the features of a product); cosines and their sums over a few rows err by less than 3e-6.
+    Both factors and their scaling are rounded. The sum of products is rounded ``n_steps`` times,
+    and these errors add up like a random walk. The errors of cosines, and of their sums over a few
+    rows, are below 3e-6.
     """
     return 3e-6 + (4 + np.sqrt(n_steps)) * 2.0**-24 * sizes
 
@@ -105,7 +112,7 @@ def turn_blocks(
 ) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Yield blocks of rows with their phases in turns, ``x . omega / 2 pi``.
 
-    The array of phases is reused: take what is needed before the next block.
+    The array of phases is reused, so take what you need before the next block.
     """
     columns = np.ascontiguousarray((frequencies.astype(dtype) * dtype(0.5 / np.pi)).T)
     n_samples = X.shape[0]
@@ -121,15 +128,15 @@ def turn_blocks(
 
 @cache
 def _controller() -> Any:
-    # Finding the loaded libraries takes milliseconds: once a process is enough.
+    # Finding the loaded libraries takes milliseconds, so each process does it only once.
     return ThreadpoolController().select(user_api="blas")
 
 
 class _SingleThreadedBlas:
-    """Hold BLAS to one thread while anyone is inside.
+    """Limit BLAS to one thread while any thread is inside the context.
 
-    The limit belongs to the process: the first to enter sets it, the last to leave lifts it,
-    and all see the number of threads that was there before.
+    The limit applies to the whole process. The first thread to enter sets it, and the last one to
+    leave lifts it. All of them learn how many threads BLAS had before.
     """
 
     def __init__(self) -> None:
@@ -140,7 +147,7 @@ class _SingleThreadedBlas:
 
     @contextmanager
     def hold(self) -> Iterator[int]:
-        """Yield the number of threads that BLAS may use outside."""
+        """Yield the number of threads that BLAS may use outside the context."""
         with self._lock:
             if self._n_inside == 0:
                 libraries = _controller().info()
@@ -161,15 +168,15 @@ _BLAS = _SingleThreadedBlas()
 
 
 def single_threaded_blas() -> AbstractContextManager[int]:
-    """Hold BLAS to one thread, in which the order of a sum does not depend on the machine.
+    """Limit BLAS to one thread, so that the order of a sum does not depend on the machine.
 
-    Blocks that run inside have as many threads as before.
+    ``run_tasks`` still uses the number of threads that BLAS had before.
     """
     return _BLAS.hold()
 
 
 def run_tasks(work: Callable[[Task], None], blocks: Iterable[Task]) -> None:
-    """Call ``work`` on every block, in as many threads as BLAS may use."""
+    """Call ``work`` on every task, with the number of threads that BLAS may use."""
     blocks = list(blocks)
     with single_threaded_blas() as n_threads:
         workers = min(n_threads, len(blocks))
@@ -178,5 +185,5 @@ def run_tasks(work: Callable[[Task], None], blocks: Iterable[Task]) -> None:
                 work(block)
             return
         with ThreadPoolExecutor(workers) as executor:
-            # The list raises what a thread raised.
+            # Reading all results raises the exceptions of the threads.
             list(executor.map(work, blocks))

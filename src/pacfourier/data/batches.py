@@ -1,4 +1,4 @@
-"""Fits on batches that are never in memory together."""
+"""Fitting on batches when not all of them fit in memory."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
@@ -13,10 +13,10 @@ __all__ = ["Batches", "fit_batches"]
 
 
 def fit_batches(estimator: Any, batches: Iterable[Any], *, classes: Any = None) -> Any:
-    """Fit an estimator batch by batch; the result is that of ``fit`` on all batches together.
+    """Fit an estimator batch by batch. The result is that of ``fit`` on all batches together.
 
-    Only one batch and the sums are in memory. If a batch cannot be used, the estimator stays as
-    it was.
+    Only one batch and the sums are in memory. If a batch is not valid, you get an error and the
+    estimator does not change.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def fit_batches(estimator: Any, batches: Iterable[Any], *, classes: Any = None) 
         bandwidth is not computed from data. Otherwise a first pass looks for the classes (or the
         range of y), so pass something that can be read again: a list, or ``parquet_batches``.
     classes : array-like of shape (n_classes,), default=None
-        Every class that may come. None means that a first pass looks for them.
+        Every class that may occur. None means that a first pass looks for them.
 
     Returns
     -------
@@ -63,13 +63,13 @@ class Batches:
                 break
         else:
             raise ValueError("batches must hold at least one sample, got none.")
-        # Some iterables can be read only once: the first pass continues from here.
+        # Some iterables can be read only once, so the first pass continues from here.
         self._first = head[-1][0]
         self._opened: Iterator[Any] | None = chain(head, rows)
         self._n_rows: int | None = None
 
     def heading(self) -> Any:
-        """Return a batch of inputs; all batches have its columns."""
+        """Return the inputs of one batch. All batches have the same columns."""
         if hasattr(self._first, "tocsr"):
             return self._first.tocsr()
         return self._first if hasattr(self._first, "shape") else np.asarray(self._first)
@@ -93,7 +93,7 @@ class Batches:
         return map(_checked_batch, self._batches) if opened is None else opened
 
     def _counted(self, rows: Iterator[Any]) -> Iterator[Any]:
-        """Yield batches, and raise ValueError if their number of rows has changed since a pass."""
+        """Yield batches. Raise ValueError if an earlier pass had another number of rows."""
         count = 0
         for batch in rows:
             yield batch
@@ -108,7 +108,7 @@ class Batches:
 
 
 def _checked_batch(batch: Any) -> tuple[Any, Any, Any]:
-    """Return (X, y, weights); weights that are not given are None."""
+    """Return (X, y, weights), where weights are None if they are not given."""
     if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
         kind = f"{len(batch)} items" if isinstance(batch, tuple | list) else type(batch).__name__
         raise ValueError(f"batches must hold (X, y) or (X, y, sample_weight), got {kind}.")

@@ -1,7 +1,7 @@
 """Samples that come in blocks: Dask collections and batches.
 
-A pass over the data is a fold: a function of each block, and a function that merges the results.
-Blocks are validated one by one, where they are, exactly as an array in memory is.
+A pass over the data applies a function to each block and merges the results. This is called a fold.
+Each block is validated like an array in memory, by the worker that holds it.
 """
 
 import copy
@@ -30,12 +30,12 @@ from pacfourier.data.samples import (
     positive_weights,
 )
 
-# What an estimator knows of the columns of its inputs.
+# The fitted attributes that describe the columns of the inputs.
 HEADING = ("n_features_in_", "feature_names_in_")
 
 
 class Part(NamedTuple):
-    """The result of some blocks; None if no sample of them has a positive weight."""
+    """The result of some blocks, or None if none of their samples has a positive weight."""
 
     result: Any = None
     is_thinned: bool = False
@@ -49,8 +49,8 @@ class BlockedSample:
     Attributes
     ----------
     fold : callable
-        ``fold(function, merge, only_labels)`` merges, in the order of the blocks, the results of
-        ``function(index, X, y, weights)``; X is None if only the labels are asked for.
+        ``fold(function, merge, only_labels)`` calls ``function(index, X, y, weights)`` on each
+        block and merges the results in the order of the blocks. X is None if ``only_labels``.
     read : callable
         Validates the rows of a block.
     heading : array of shape (0, n_features)
@@ -67,7 +67,7 @@ class BlockedSample:
 
     @property
     def n_samples(self) -> int:
-        """The number of samples, counted in a pass."""
+        """The number of samples, counted in a pass over the data."""
         return sum(size for _, size in self.reduce(_size, operator.add))
 
     @property
@@ -83,8 +83,8 @@ class BlockedSample:
     ) -> Any:
         """Return the merged results of a function of blocks.
 
-        Blocks whose weights are all zero give no result; ``thinned`` is then applied to the
-        result of the others.
+        Blocks whose weights are all zero give no result. If there are any, ``thinned`` is applied
+        to the result of the other blocks.
         """
         part = self._present(partial(_of_block, self.read, self.heading, function), merge)
         return thinned(part.result) if thinned and part.is_thinned else part.result
@@ -96,7 +96,7 @@ class BlockedSample:
         return found
 
     def moments(self) -> FloatArray:
-        """Return the moments that ``scale_gamma`` needs."""
+        """Return the moments from which ``scale_gamma`` computes a bandwidth."""
         moments: FloatArray = self.reduce(block_moments, merged_moments)
         return moments
 
@@ -123,7 +123,7 @@ class BlockedSample:
 def blocked_sample(
     estimator: Any, reader: Reader, fold: Callable[..., Part], names: Any, *, reset: bool
 ) -> BlockedSample:
-    """Return a sample in blocks whose columns are those of ``names``, a table or an array."""
+    """Return a sample in blocks that has the columns of ``names``, a table or an array."""
     validate_data(estimator, names, reset=reset, skip_check_array=True)
     read = partial(reader, light_copy(estimator, HEADING), reset=False, fewest=0)
     return BlockedSample(fold, read, checked_heading(names))
@@ -152,7 +152,7 @@ def _of_block(
     y: Any,
     weights: Any,
 ) -> Part:
-    """Return a function of a block, nothing if no sample of it has a positive weight."""
+    """Return a function of a block, or an empty part if no sample has a positive weight."""
     if n_rows(X) == 0 == n_rows(y):
         return Part()
     with _naming_block(index):
@@ -164,16 +164,19 @@ def _of_block(
 
 @contextmanager
 def _naming_block(index: int) -> Iterator[None]:
-    """Add the number of the block to errors."""
+    """Add the number of the block to the error messages."""
     try:
         yield
     except ValueError as error:
-        error.add_note(f"This is about block {index} of the data.")
+        error.add_note(f"The error is in block {index} of the data.")
         raise
 
 
 def _alike(heading: Any, X: Any) -> Any:
-    """Return rows in the precision of the heading: equal rows of two dtypes have unequal bits."""
+    """Return rows in the precision of the heading.
+
+    Equal rows have equal fingerprints only if they have the same precision.
+    """
     return X if precision_of(X) == precision_of(heading) else matching(heading, host(X))
 
 

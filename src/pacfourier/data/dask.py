@@ -1,7 +1,7 @@
-"""Dask collections as blocks: one task per block, and a tree that merges the results.
+"""Dask collections as blocks of rows: one task per block, and a tree that merges the results.
 
-This module does not know what is computed. Any scheduler works: threads, processes, or the
-active ``distributed.Client``.
+The functions that are applied to the blocks come from elsewhere. Any scheduler works: threads,
+processes, or the active ``distributed.Client``.
 """
 
 import sys
@@ -22,15 +22,16 @@ from pacfourier.sklearn_compat import output_container
 
 Blocks: TypeAlias = list[tuple[Any, ...]]
 
-# Results that one task merges: the tree has log_8 of the number of blocks levels.
+# The number of results that one task merges. The tree has log_8(number of blocks) levels.
 FAN_IN = 8
 LOST = (
-    "The cluster was lost, or the work cancelled, before all blocks were seen: nothing was learned."
+    "The cluster was lost or the work was cancelled before all blocks were read. The estimator did "
+    "not change: fit it again."
 )
 
 
 def heading(X: Any) -> Any:
-    """Return no rows, with the columns of a collection of shape (n_samples, n_features)."""
+    """Return an array or table without rows, with the columns of a Dask collection."""
     _check_kind("X", X)
     if X.ndim != 2:
         raise ValueError(f"X must have two axes, got {X.ndim}.")
@@ -42,10 +43,11 @@ def heading(X: Any) -> Any:
 
 
 def aligned_blocks(X: Any, y: Any = None, weights: Any = None) -> Blocks:
-    """Return (X, y, weights) block by block, each of them lazy, or None where it is not given.
+    """Return lazy (X, y, weights) for each block. Labels or weights that are not given are None.
 
-    Labels and weights in memory, or in chunks of other sizes, are cut as X is, if the sizes of
-    the chunks are known; else they must be collections of as many blocks, of the same rows.
+    If the sizes of the chunks are known, labels and weights may be in memory or have chunks of
+    other sizes. They are then cut like X. Otherwise they must be Dask collections whose blocks have
+    the same rows as those of X.
     """
     _check_held(each for each in (X, y, weights) if hasattr(each, "__dask_graph__"))
     if not _is_table(X):
@@ -68,8 +70,8 @@ def fold(
     merge: Callable[[Any, Any], Any],
     only_labels: bool = False,
 ) -> Any:
-    """Return the results of ``function(index, X, y, weights)``, merged in a tree, in order."""
-    # A node of its own in the graph, so that it is sent to each worker only once.
+    """Return the results of ``function(index, X, y, weights)``, merged in order by a tree."""
+    # As a separate node of the graph, the function is sent to each worker only once.
     shared = dask.delayed(function, traverse=False)
     call, merge_all = dask.delayed(_call), dask.delayed(partial(reduce, merge))
     results = [
@@ -86,20 +88,24 @@ def fold(
 
 
 def persisted(blocks: Blocks) -> Blocks:
-    """Return the same blocks, computed once and kept where they are."""
+    """Return the same blocks, computed once and kept in the memory of the workers."""
     flat = iter(dask.persist(*(part for block in blocks for part in block)))
     return [tuple(next(flat) for _ in block) for block in blocks]
 
 
 def transformed(estimator: Any, X: Any, attributes: tuple[str, ...]) -> Any:
-    """Return what ``transform`` makes of a collection: a lazy array, computed block by block.
+    """Return the result of ``transform`` as a lazy array that is computed block by block.
 
     Parameters
     ----------
     estimator : fitted transformer
     X : Dask collection of shape (n_samples, n_features)
     attributes : tuple of str
-        The fitted attributes that ``transform`` uses; only these are sent to the workers.
+        The fitted attributes that ``transform`` uses. Only these are sent to the workers.
+
+    Returns
+    -------
+    features : dask.array.Array
     """
     container = output_container(estimator)
     if container != "default":
@@ -109,7 +115,7 @@ def transformed(estimator: Any, X: Any, attributes: tuple[str, ...]) -> Any:
         )
     names = heading(X)
     validate_data(estimator, names, reset=False, skip_check_array=True)
-    # The configuration of the worker must not change the kind of the result.
+    # The configuration of a worker must not change the type of the result.
     copied = light_copy(estimator, (*HEADING, *attributes)).set_output(transform="default")
     n_columns = len(estimator.get_feature_names_out())
     meta = np.empty((0, n_columns), dtype=checked_heading(names).dtype)
@@ -121,15 +127,15 @@ def transformed(estimator: Any, X: Any, attributes: tuple[str, ...]) -> Any:
 
 
 def _check_held(collections: Iterable[Any]) -> None:
-    """Raise RuntimeError if blocks were in the memory of a cluster that is gone."""
-    # Those who have not imported it have no such blocks.
+    """Raise RuntimeError if blocks were in the memory of a cluster that no longer exists."""
+    # Without an import of distributed there are no such blocks.
     distributed = sys.modules.get("distributed")
     if distributed and any(block.cancelled() for block in distributed.futures_of([*collections])):
         raise RuntimeError(LOST)
 
 
 def _is_table(X: Any) -> bool:
-    # Asked of the class: a Delayed object has every attribute.
+    # We ask the class, because a Delayed object seems to have every attribute.
     return hasattr(type(X), "to_dask_array")
 
 
@@ -144,7 +150,7 @@ def _row_blocks(X: Any) -> list[Any]:
 
 
 def _cut_alike(name: str, rows: Any, X: Any) -> list[Any]:
-    """Return the blocks of labels or weights: those of X, where that can be known."""
+    """Return the blocks of labels or weights, cut like X if the sizes of the chunks are known."""
     sizes = None if _is_table(X) or np.isnan(X.chunks[0]).any() else X.chunks[0]
     if not hasattr(rows, "__dask_graph__"):
         return _parts(name, host(rows), sizes)
@@ -159,11 +165,11 @@ def _cut_alike(name: str, rows: Any, X: Any) -> list[Any]:
 
 
 def _parts(name: str, rows: Any, sizes: tuple[int, ...] | None) -> list[Any]:
-    """Return rows in memory in parts, so that a worker receives only its own."""
+    """Cut rows in memory into parts, so that a worker receives only those it needs."""
     if sizes is None:
         raise ValueError(
-            f"{name} must be a Dask collection with the partitions of X, whose sizes are not "
-            f"known, got {type(rows).__name__}."
+            f"{name} must be a Dask collection with the partitions of X, because their sizes are "
+            f"not known, got {type(rows).__name__}."
         )
     rows = rows.tocsr() if hasattr(rows, "tocsr") else np.asarray(rows)
     _check_length(name, rows, sum(sizes))

@@ -1,4 +1,4 @@
-"""Distances between two sets of points, in the metrics that kernels are functions of."""
+"""Distances and kernels between two sets of points."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from pacfourier.spectra import Metric, Spectrum
 
 @by_kind
 def distances(X: Any, Y: Any, metric: Metric) -> Any:
-    """Return the distances between the rows of X and of Y, dense or sparse."""
+    """Return the distances between the rows of X and of Y, which may be dense or sparse."""
     if metric == "cityblock":
         return manhattan_distances(X, Y)
     return euclidean_distances(X, Y, squared=True)

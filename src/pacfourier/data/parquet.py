@@ -63,11 +63,11 @@ class ParquetBatches:
 
     def tables(self, columns: list[str]) -> Iterator[Any]:
         """Yield some columns of the dataset, batch by batch."""
-        # The schema of the whole: a file may have fewer columns, or others of the same names.
+        # The schema of the whole dataset, because one file may lack columns or have other types.
         scan = {"schema": self.dataset.schema, "columns": columns, "batch_size": self.batch_size}
         scan |= {"batch_readahead": 0, "fragment_readahead": 0, "use_threads": False}
         for fragment in self.dataset.get_fragments():
-            # Arrow reads ahead within what it is asked for: a whole Parquet file, but for this.
+            # Arrow would read ahead over the whole file, so it gets one group of rows at a time.
             has_groups = hasattr(fragment, "split_by_row_group")
             for group in fragment.split_by_row_group() if has_groups else [fragment]:
                 for batch in group.to_batches(**scan):
@@ -75,7 +75,7 @@ class ParquetBatches:
 
 
 def _input_columns(columns: list[str] | None, target_column: str, names: list[str]) -> list[str]:
-    """Return the columns of inputs that are meant, if these and the target are there."""
+    """Return the names of the input columns, after checking that these and the target exist."""
     if isinstance(columns, str):
         raise ValueError(f"columns must be a list of names, got {columns!r}.")
     inputs = [name for name in names if name != target_column] if columns is None else list(columns)
@@ -83,11 +83,11 @@ def _input_columns(columns: list[str] | None, target_column: str, names: list[st
     if missing:
         raise ValueError(f"columns and target_column must be among {names}, got {missing}.")
     if target_column in inputs:
-        raise ValueError(f"columns must not hold the target, got {target_column!r} in both.")
+        raise ValueError(f"columns must not contain target_column, got {target_column!r} in both.")
     return inputs
 
 
 def column_names(schema: Any) -> list[str]:
-    """Return the names of the columns, without those that pandas wrote for its index."""
+    """Return the names of the columns, without those that hold the index of a pandas table."""
     index = (schema.pandas_metadata or {}).get("index_columns", ())
     return [name for name in schema.names if name not in index]

@@ -1,4 +1,4 @@
-"""Validated samples in memory: rows, labels and weights as the library computes with them.
+"""Validation of samples in memory: rows, labels and weights.
 
 A reader is a function that validates some rows for an estimator and returns them as a ``Block``.
 ``labelled_rows`` reads any labels and weights, ``classed_rows`` reads classes without weights.
@@ -21,7 +21,7 @@ DTYPES = (np.float64, np.float32)
 
 
 class Block(NamedTuple):
-    """Validated rows, their labels and weights; ``weights`` is None if all weights are one."""
+    """Validated rows, with their labels and weights. ``weights`` is None if all weights are one."""
 
     X: Any
     y: Any = None
@@ -43,7 +43,7 @@ class Witnesses(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A sample in memory: one block."""
+    """A sample in memory, as a single block."""
 
     block: Block
 
@@ -73,7 +73,7 @@ class Sample:
         merge: Callable[[Any, Any], Any],
         thinned: Callable[[Any], Any] | None = None,
     ) -> Any:
-        """Return the merged results of a function of blocks: here the result of one block."""
+        """Return the result of a function of the only block. There is nothing to merge."""
         del merge, thinned
         return function(self.block)
 
@@ -82,7 +82,7 @@ class Sample:
         return Witnesses(kind.witnesses(self.block.y), self.n_samples)
 
     def moments(self) -> FloatArray:
-        """Return the moments that ``scale_gamma`` needs."""
+        """Return the moments from which ``scale_gamma`` computes a bandwidth."""
         return block_moments(self.block)
 
     def take(self, rows: IntArray) -> Any:
@@ -105,9 +105,11 @@ def labelled_rows(
 def classed_rows(
     estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, reset: bool, fewest: int
 ) -> Block:
-    """Read rows with their classes; weights are refused."""
+    """Read rows with their classes, and refuse weights."""
     if sample_weight is not None:
-        raise ValueError("sample_weight must be None for landmarks, got weights.")
+        raise ValueError(
+            "sample_weight must be None for landmarks, got weights: fit without sample_weight."
+        )
     X, y = validated(X, estimator, y, reset=reset, ensure_min_samples=max(fewest, 1))
     return Block(X, y)
 
@@ -128,7 +130,7 @@ def validated(
 
 @by_kind
 def validated_pair(X: Any, estimator: Any, Y: Any) -> tuple[Any, Any]:
-    """Return two validated sets of samples of one kind; None for the second means the first."""
+    """Return two validated sets of samples of the same kind. If Y is None, it is X."""
     if is_tensor(Y):
         raise ValueError(
             "X and Y must both be tensors or both be arrays, got an array for X and a tensor "
@@ -154,13 +156,13 @@ def validated_inputs(X: Any, y: Any, frequencies: Any) -> tuple[Any, Any, Any]:
 
 @by_kind
 def checked_heading(names: Any) -> Any:
-    """Return no rows of an array or a table, with its columns and a floating dtype."""
+    """Return an array without rows, with the columns of a table and a floating dtype."""
     return check_array(names[:0], accept_sparse="csr", dtype=DTYPES, ensure_min_samples=0)
 
 
 @by_kind
 def check_labels(y: Any) -> NDArray[Any]:
-    """Return labels as a dense array, without looking at samples."""
+    """Return validated labels as a dense array, when there are no rows to compare them with."""
     check_no_missing(y)
     return dense_labels(
         check_array(y, accept_sparse="csr", ensure_2d=False, dtype=None, input_name="y")
@@ -168,21 +170,21 @@ def check_labels(y: Any) -> NDArray[Any]:
 
 
 def dense_labels(y: Any) -> NDArray[Any]:
-    """Return y as an array, with one axis if it has one column."""
+    """Return y as an array. If it has a single column, return it with one axis."""
     y = y.toarray() if hasattr(y, "toarray") else y
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
 
 @by_kind
 def check_no_missing(y: Any) -> None:
-    """Raise ValueError on missing objects or times; scikit-learn sees missing numbers."""
+    """Raise ValueError if objects or times are missing. Scikit-learn checks numbers."""
     labels = np.asarray(y)
-    # None, and a sparse matrix, become arrays without an axis.
+    # None and sparse matrices become arrays without an axis.
     if labels.ndim == 0 or labels.dtype.kind not in "OmM":
         return
     missing = [each for each in _distinct(labels) if _is_missing(each)]
     if missing:
-        raise ValueError(f"y must have no missing labels, got {missing[0]!r}.")
+        raise ValueError(f"y must have no missing labels, got {missing[0]!r}: drop these rows.")
 
 
 def _distinct(labels: NDArray[Any]) -> set[Any]:
@@ -194,7 +196,7 @@ def _distinct(labels: NDArray[Any]) -> set[Any]:
 
 
 def _is_missing(label: Any) -> bool:
-    # The NA of pandas is not equal to itself, and not unequal either.
+    # NaN is not equal to itself. For the NA of pandas the comparison gives NA.
     return label is None or str(label == label) != "True"
 
 
@@ -215,8 +217,7 @@ def positive_weights(
     positive = weights > 0
     if positive.sum() < fewest:
         raise ValueError(
-            f"sample_weight must be above zero weight for {fewest} samples at least, "
-            f"got {positive.sum()}."
+            f"sample_weight must be above zero for at least {fewest} samples, got {positive.sum()}."
         )
     if positive.any() and not 1e-100 < weights[positive].min() <= weights.max() < 1e100:
         raise ValueError(
@@ -227,6 +228,6 @@ def positive_weights(
 
 
 def block_moments(block: Block) -> FloatArray:
-    """Return the moments of a block that ``scale_gamma`` needs."""
+    """Return the moments of a block, from which ``scale_gamma`` computes a bandwidth."""
     moments: FloatArray = scale_moments(block.X, block.weights)
     return moments

@@ -1,4 +1,4 @@
-"""How landmarks are chosen: rows of the sample, centroids, or points that the user gives."""
+"""Selection of landmarks: rows of the sample, centroids, or points that the user gives."""
 
 import warnings
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ SELECTIONS = ("random", "stratified", "kmeans", "medoids")
 
 
 class Landmarks(NamedTuple):
-    """Landmarks with their labels; ``indices`` are their rows in the sample, if they have any."""
+    """Landmarks with their labels. ``indices`` are their rows, or None if they are no samples."""
 
     points: Any
     labels: NDArray[Any]
@@ -31,7 +31,7 @@ class Landmarks(NamedTuple):
 def select_landmarks(
     landmarks: Any, n_landmarks: float, sample: Sample | BlockedSample, rng: np.random.Generator
 ) -> Landmarks:
-    """Return the landmarks that the parameters of an estimator ask for.
+    """Return landmarks, chosen as the parameters of an estimator say.
 
     Parameters
     ----------
@@ -41,6 +41,10 @@ def select_landmarks(
         A count, or a fraction of the samples. Not used for given points.
     sample : Sample, or BlockedSample if the points are given
     rng : numpy.random.Generator
+
+    Returns
+    -------
+    landmarks : Landmarks
     """
     if isinstance(landmarks, tuple):
         return _given(landmarks, sample.heading)
@@ -64,7 +68,7 @@ def select_landmarks(
 
 
 def landmark_count(n_landmarks: Any, n_samples: int) -> int:
-    """Return how many landmarks a count or a fraction means."""
+    """Return the number of landmarks, given as a number or as a fraction of the samples."""
     if isinstance(n_landmarks, bool):
         count = 0
     elif isinstance(n_landmarks, Integral):
@@ -82,7 +86,9 @@ def landmark_count(n_landmarks: Any, n_samples: int) -> int:
 
 
 def equal_shares(total: int, capacities: Sequence[int]) -> IntArray:
-    """Split a total into shares as equal as the capacities allow; larger classes come first.
+    """Split a total into shares that are as equal as the capacities allow.
+
+    If the total does not divide evenly, the classes with more capacity get the rest.
 
     >>> equal_shares(7, [100, 2, 100]).tolist()
     [3, 2, 2]
@@ -90,7 +96,7 @@ def equal_shares(total: int, capacities: Sequence[int]) -> IntArray:
     shares = np.zeros(len(capacities), dtype=int)
     for _ in range(total):
         room = np.asarray(capacities) - shares
-        # The smallest share that can grow; among equals the one with the most room.
+        # Let the smallest share grow that still can; if several are equal, the one with most room.
         order = np.lexsort((-room, np.where(room > 0, shares, np.iinfo(int).max)))
         shares[order[0]] += 1
     return shares
@@ -120,22 +126,22 @@ def _by_class(
 
 
 def kmeans_centroids(X: Any, count: int, rng: np.random.Generator) -> Any:
-    """Return the centroids of a number of clusters, of the kind of X."""
+    """Return the centroids of ``count`` clusters, as an array of the same kind as X."""
     return seeded_centroids(X, count, int(rng.integers(2**31)))
 
 
 @by_kind
 def seeded_centroids(X: Any, count: int, seed: int) -> Any:
-    """Return the centroids that k-means finds from a seed."""
+    """Return the centroids that k-means finds with a given seed."""
     with warnings.catch_warnings():
-        # Fewer distinct points than clusters: some centroids are equal, which does no harm.
+        # It warns if there are fewer distinct points than clusters. Equal centroids do no harm.
         warnings.simplefilter("ignore", ConvergenceWarning)
         centroids = KMeans(count, n_init=1, random_state=seed).fit(X).cluster_centers_
     return centroids.astype(X.dtype)
 
 
 def _distinct_nearest_rows(X: Any, centroids: Any) -> IntArray:
-    """Return a different row for every centroid: the nearest that is left."""
+    """Return a different row for every centroid, the nearest one that is not taken yet."""
     nearest = nearest_rows(centroids, X)
     _, first = np.unique(nearest, return_index=True)
     chosen = dict(zip(first.tolist(), nearest[first].tolist(), strict=True))
@@ -159,7 +165,7 @@ def _rows(indices: IntArray, X: Any, y: NDArray[Any]) -> Landmarks:
 
 
 def _checked(indices: Any, X: Any) -> IntArray:
-    """Return the indices that a callable gave, if they are different rows."""
+    """Return the indices that a callable gave, after checking that they are different rows."""
     indices = np.asarray(host(indices))
     is_rows = indices.ndim == 1 and indices.size > 0 and indices.dtype.kind in "iu"
     if not is_rows or indices.min() < 0 or indices.max() >= X.shape[0]:

@@ -1,7 +1,8 @@
 r"""Posteriors of smallest mean loss within a ball around the uniform prior.
 
-The ball is one of Kullback-Leibler divergence, where the answer is a Gibbs posterior, or of a
-power divergence :math:`D_\mu`, where it is a truncated power of the gap to a threshold.
+In a ball of the Kullback-Leibler divergence, the answer is a Gibbs posterior. In a ball of a power
+divergence :math:`D_\mu`, each weight is a power of the gap between the loss and a threshold, or
+zero above the threshold.
 """
 
 from bisect import bisect_left
@@ -31,7 +32,7 @@ class DivergenceBall:
     Parameters
     ----------
     rho : float or "ess"
-        Radius of the ball. "ess" takes the divergence of 2 D equal weights.
+        Radius of the ball. "ess" takes the divergence of 2 D equal weights from the prior.
     mu : float
         Order of the divergence, above one.
     """
@@ -40,35 +41,40 @@ class DivergenceBall:
     mu: float
 
     def check(self) -> None:
-        """Raise ValueError unless the radius is positive and the order above one."""
+        """Raise ValueError unless the radius is positive and the order is above one."""
         if self.rho != "ess" and not (isinstance(self.rho, Real) and 0 < self.rho < np.inf):
             raise ValueError(f"rho must be positive and finite or 'ess', got {self.rho!r}.")
         if not 1 < self.mu < np.inf:
             raise ValueError(f"mu must be greater than 1 and finite, got {self.mu!r}.")
 
     def posterior(self, request: PosteriorRequest) -> Posterior:
-        """Return the posterior of least mean loss in the ball."""
+        """Return the posterior of smallest mean loss in the ball."""
         rho = self._radius(request) if self.rho == "ess" else float(self.rho)
         weights = divergence_ball_posterior(request.losses, rho, self.mu)
         return Posterior(weights, constants={"mu": self.mu})
 
     def _radius(self, request: PosteriorRequest) -> float:
-        # Kept in the range of floats: mu may be large, and one candidate has no divergence.
+        # The clip avoids overflow if mu is large, and a radius of zero if there is one candidate.
         log_rho = (self.mu - 1) * np.log(len(request.losses) / request.width)
         return float(np.expm1(np.clip(log_rho, 1e-300, 700.0)))
 
 
 def kl_ball_posterior(losses: FloatArray, rho: float) -> FloatArray:
-    r"""Return the posterior of least mean loss with :math:`\mathrm{KL}(Q \Vert P) \le \rho`.
+    r"""Return the posterior of smallest mean loss with :math:`\mathrm{KL}(Q \Vert P) \le \rho`.
 
-    It is the Gibbs posterior whose divergence is rho; past the divergence of the best
-    frequencies alone, it is uniform on those.
+    It is the Gibbs posterior whose divergence is rho. If the ball contains the uniform distribution
+    on the frequencies of smallest loss, it is that distribution.
 
     Parameters
     ----------
     losses : array of shape (n_frequencies,)
     rho : float
         Radius of the ball, positive.
+
+    Returns
+    -------
+    posterior : array of shape (n_frequencies,)
+        The weights Q. Their sum is one.
 
     Examples
     --------
@@ -83,14 +89,14 @@ def kl_ball_posterior(losses: FloatArray, rho: float) -> FloatArray:
 
 
 def divergence_ball_posterior(losses: FloatArray, rho: float, mu: float = 2.0) -> FloatArray:
-    r"""Return the posterior of least mean loss with :math:`D_\mu(Q \Vert P) \le \rho`.
+    r"""Return the posterior of smallest mean loss with :math:`D_\mu(Q \Vert P) \le \rho`.
 
-    The problem of Sinha and Duchi (2016) for mu = 2, Equations 17 and 18 of the paper for any
-    mu > 1. Stationarity of the Lagrangian gives, for some threshold :math:`\eta`,
+    For mu = 2 this is the problem of Sinha and Duchi (2016). For any mu > 1 it is that of Equations
+    17 and 18 of the paper. Stationarity of the Lagrangian gives, for some threshold :math:`\eta`,
 
-    .. math:: Q_m \propto (\eta - \hat L_m)_+^{1 / (\mu - 1)} ,
+    .. math:: Q_m \propto (\eta - \hat L_m)_+^{1 / (\mu - 1)} .
 
-    and the divergence decreases in :math:`\eta`, so that one root gives the exact answer.
+    The divergence decreases in :math:`\eta`, so that one root gives the exact answer.
 
     Parameters
     ----------
@@ -99,6 +105,11 @@ def divergence_ball_posterior(losses: FloatArray, rho: float, mu: float = 2.0) -
         Radius of the ball, positive.
     mu : float, default=2.0
         Order of the divergence, above one.
+
+    Returns
+    -------
+    posterior : array of shape (n_frequencies,)
+        The weights Q. Their sum is one.
 
     Examples
     --------
@@ -115,7 +126,7 @@ def divergence_ball_posterior(losses: FloatArray, rho: float, mu: float = 2.0) -
     levels = np.unique(gaps)
 
     def posterior(base: float, excess: float) -> FloatArray:
-        # The threshold in two parts: their sum would round away a small excess.
+        # The threshold is base + excess. Adding them first would lose a small excess to rounding.
         heights = np.maximum((base - gaps) + excess, 0.0) / (base + excess)
         weights = heights ** (1 / (mu - 1))
         return weights / weights.sum()
@@ -123,7 +134,7 @@ def divergence_ball_posterior(losses: FloatArray, rho: float, mu: float = 2.0) -
     def surplus(base: float, excess: float) -> float:
         return log_power_mean(posterior(base, excess), mu) - float(np.log1p(rho))
 
-    # The active set by bisection over the levels, then a smooth equation above its level.
+    # Bisection over the levels finds which weights are positive; the rest is a smooth equation.
     n_above = bisect_left(
         range(1, len(levels)), True, key=lambda k: surplus(float(levels[k]), 0.0) <= 0
     )

@@ -80,7 +80,13 @@ class Certificate:
         return min(self.details.value, self.ceiling)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return numbers, strings and lists that JSON can hold. The value is None if refused."""
+        """Return the certificate as a dictionary that can be written as JSON.
+
+        Returns
+        -------
+        contents : dict
+            Its ``"value"`` is None if the certificate is refused.
+        """
         details = {
             "theorem": self.details.theorem,
             "reference": self.details.reference,

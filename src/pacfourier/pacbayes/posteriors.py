@@ -1,8 +1,8 @@
 r"""Posteriors over a finite pool of candidate frequencies, and draws from them.
 
-A rule turns losses into a posterior. ``Gibbs`` is the paper's: exponential weights, the smallest
-mean loss at a given Kullback-Leibler divergence from the uniform prior. A draw then keeps a few
-of the candidates.
+A rule turns losses into a posterior. ``Gibbs`` is the rule of the paper. Its exponential weights
+have the smallest mean loss at a given Kullback-Leibler divergence from the uniform prior. A draw
+then keeps a few of the candidates.
 
 To add a posterior, write a frozen dataclass with the method of ``PosteriorRule`` and name it as
 the ``_rule`` of a subclass of ``LearnedFourierMap``. Its fields are the estimator's parameters.
@@ -36,19 +36,19 @@ __all__ = [
 
 Draw = Literal["replacement", "distinct", "weighted"]
 DRAWS = ("replacement", "distinct", "weighted")
-# exp(-100) of anything is less than a rounding of it.
+# Multiplied by exp(-100), a number is smaller than the rounding error of the number itself.
 LARGEST_STEP = 100.0
 # How many widths of the posterior beta="bound" tries.
 N_WIDTHS = 60
 
 
 class PosteriorRequest(NamedTuple):
-    """What a rule may use to compute a posterior.
+    """The data from which a rule computes a posterior.
 
     Attributes
     ----------
     losses : array of shape (n_candidates,)
-        The losses to be made small.
+        The posterior should have a small mean of these losses.
     n_frequencies : int
         How many candidates will be kept.
     n_samples : float
@@ -67,7 +67,7 @@ class PosteriorRequest(NamedTuple):
 
     @property
     def width(self) -> float:
-        """The effective number of candidates that "ess" asks for: 2 D, or half of all."""
+        """The effective number of candidates for "ess": 2 D, but at most half of all of them."""
         return min(2 * self.n_frequencies, max(len(self.losses) / 2, 1))
 
 
@@ -77,11 +77,11 @@ class Posterior(NamedTuple):
     Attributes
     ----------
     weights : array of shape (n_candidates,)
-        They sum to one.
+        Their sum is one.
     inverse_temperature : float or None
         The t of a Gibbs posterior.
     constants : mapping from str to float
-        Numbers fixed before the sample was seen, by the name under which bounds ask for them.
+        Numbers fixed before the sample was seen, by the names of the parameters of bounds.
     """
 
     weights: FloatArray
@@ -90,7 +90,7 @@ class Posterior(NamedTuple):
 
 
 class PosteriorRule(Protocol):
-    """How losses become a posterior."""
+    """A rule that turns losses into a posterior."""
 
     def check(self) -> None:
         """Raise ValueError if a parameter is out of its range."""
@@ -106,8 +106,8 @@ class Gibbs:
     Parameters
     ----------
     beta : float or {"ess", "bound"}
-        The t of the posterior is beta sqrt(n). "ess" takes the t at which the posterior is as
-        wide as 2 D equal weights, "bound" the one with the smallest certificate.
+        The t of the posterior is beta sqrt(n). "ess" takes the t at which the effective sample
+        size of the posterior is 2 D. "bound" takes the t with the smallest certificate.
     """
 
     beta: float | str
@@ -122,9 +122,9 @@ class Gibbs:
             )
 
     def posterior(self, request: PosteriorRequest) -> Posterior:
-        """Return the exponential weights at the inverse temperature that beta means."""
+        """Return exponential weights, with the inverse temperature given by beta."""
         t = self._inverse_temperature(request)
-        # A localised bound needs a t fixed in advance, on the losses that it bounds.
+        # A localised bound needs a t that is fixed in advance, and the losses that it bounds.
         is_fixed = not isinstance(self.beta, str) and request.are_plain_losses
         constants = {"inverse_temperature": t} if is_fixed else {}
         return Posterior(gibbs_posterior(request.losses, t), t, constants)
@@ -138,18 +138,23 @@ class Gibbs:
 
 
 def gibbs_posterior(losses: FloatArray, inverse_temperature: float) -> FloatArray:
-    r"""Reweight the uniform prior by the exponential of minus the losses.
+    r"""Return the Gibbs posterior, which weights frequencies by the exponential of minus the loss.
 
-    .. math:: Q_m = e^{-t \hat L_m} \Big/ \sum_k e^{-t \hat L_k} ,
+    .. math:: Q_m = e^{-t \hat L_m} \Big/ \sum_k e^{-t \hat L_k} .
 
-    the unique minimiser of :math:`t \sum_m Q_m \hat L_m + \mathrm{KL}(Q \Vert P)`. The paper
-    takes :math:`t = \beta \sqrt n` (Equation 19).
+    It is the unique minimiser of :math:`t \sum_m Q_m \hat L_m + \mathrm{KL}(Q \Vert P)`, where P is
+    the uniform prior. The paper takes :math:`t = \beta \sqrt n` (Equation 19).
 
     Parameters
     ----------
     losses : array of shape (n_frequencies,)
     inverse_temperature : float
-        The trade-off t, at least zero; zero returns the prior.
+        The trade-off t, at least zero. Zero gives the prior.
+
+    Returns
+    -------
+    posterior : array of shape (n_frequencies,)
+        The weights Q. Their sum is one.
 
     Examples
     --------
@@ -169,11 +174,11 @@ def gibbs_posterior(losses: FloatArray, inverse_temperature: float) -> FloatArra
 
 
 def inverse_temperature_of_size(losses: FloatArray, size: float) -> float:
-    r"""Return the t at which the Gibbs posterior is as wide as ``size`` equal weights.
+    r"""Return the t at which the Gibbs posterior has a given effective sample size.
 
-    The width is the effective sample size :math:`1 / \sum_m Q_m^2`. It decreases from N at
-    t = 0 to the number of best frequencies; a size out of that range gives the nearest end.
-    Unlike t itself, a size means the same for any number of samples and any spread of losses.
+    The effective sample size :math:`1 / \sum_m Q_m^2` decreases from the number of candidates at
+    t = 0 to the number of candidates of smallest loss. A size outside this range gives the nearest
+    end of it. Unlike t, a size means the same for any number of samples and any spread of losses.
     """
     if not size >= 1:
         raise ValueError(f"size must be at least 1, got {size!r}.")
@@ -189,8 +194,8 @@ def inverse_temperature_of_size(losses: FloatArray, size: float) -> float:
 def least_bounded_temperature(losses: FloatArray, bound: Callable[[FloatArray], float]) -> float:
     """Return the inverse temperature whose Gibbs posterior has the smallest bound.
 
-    The bounds hold for all posteriors at once, so the search costs nothing. The temperatures are
-    those at which the posterior is as wide as 1 to N equal weights, in 60 equal ratios.
+    The bounds hold for all posteriors at once, so the search does not weaken the certificate. It
+    tries 60 effective sample sizes between 1 and the number of candidates, in equal ratios.
     """
     sizes = np.geomspace(1, len(losses), N_WIDTHS)
     temperatures = [inverse_temperature_of_size(losses, size) for size in sizes]
@@ -198,7 +203,9 @@ def least_bounded_temperature(losses: FloatArray, bound: Callable[[FloatArray], 
 
 
 def effective_sample_size(posterior: FloatArray) -> float:
-    r"""Return :math:`1 / \sum_m Q_m^2`: how many equal weights a posterior is as wide as.
+    r"""Return the effective sample size of a posterior, :math:`1 / \sum_m Q_m^2`.
+
+    A posterior with equal weights on k candidates has effective sample size k.
 
     >>> effective_sample_size(np.array([0.5, 0.5, 0.0]))
     2.0
@@ -215,7 +222,10 @@ def uniform_on_best(losses: FloatArray) -> FloatArray:
 def gibbs_temperature(
     losses: FloatArray, divergence: Callable[[FloatArray], float], radius: float
 ) -> float:
-    """Return the t at which a divergence of the Gibbs posterior, increasing in t, is radius."""
+    """Return the t at which a divergence of the Gibbs posterior is equal to ``radius``.
+
+    The divergence must increase with t.
+    """
     log_temperature = decreasing_root(
         lambda value: divergence(gibbs_posterior(losses, float(np.exp(-value)))) - radius,
         start=float(np.log(np.std(losses))),
@@ -226,8 +236,8 @@ def gibbs_temperature(
 def decreasing_root(decreasing: Callable[[float], float], start: float) -> float:
     """Return the zero of a decreasing function of a logarithm.
 
-    A divergence that rounding keeps above its radius has none: past ``LARGEST_STEP`` what is
-    computed there is the prior to the last digit.
+    Rounding may keep a divergence above a tiny radius, and then there is no zero. The search stops
+    at ``LARGEST_STEP``, where the posterior is the prior to the last digit.
     """
     lower = upper = start
     while decreasing(lower) < 0:
@@ -252,11 +262,17 @@ def draw_frequencies(
     size : int
         The number of kept frequencies.
     draw : {"replacement", "distinct", "weighted"}
-        "replacement" draws independently (the paper's way): a concentrated posterior gives the
-        same frequency many times. "distinct" draws without replacement, one after the other
-        with probabilities proportional to the weights left. "weighted" keeps the heaviest, with
-        their own weights.
+        "replacement" draws independently, as in the paper. A concentrated posterior then gives the
+        same frequency many times. "distinct" draws one frequency after the other without
+        replacement, with probabilities proportional to the remaining weights. "weighted" keeps the
+        frequencies of largest weight, and their weights in proportion.
     rng : numpy.random.Generator
+
+    Returns
+    -------
+    indices : array of shape (size,)
+    weights : array of shape (size,)
+        Their sum is one.
     """
     check_draw(draw, size, len(posterior))
     if draw == "weighted":
@@ -267,7 +283,7 @@ def draw_frequencies(
 
 
 def check_draw(draw: str, n_frequencies: int, n_candidates: int) -> None:
-    """Raise ValueError on an unknown draw, or one that has too few candidates."""
+    """Raise ValueError if the draw is unknown, or if it needs more candidates."""
     if draw not in DRAWS:
         raise ValueError(f"draw must be one of {DRAWS}, got {draw!r}.")
     if draw != "replacement" and n_frequencies > n_candidates:
@@ -283,8 +299,8 @@ def _independent(posterior: FloatArray, size: int, rng: np.random.Generator) -> 
 
 
 def _distinct(posterior: FloatArray, size: int, rng: np.random.Generator) -> IntArray:
-    """Keep the largest of ln Q + Gumbel noise: sequential draws without replacement."""
-    # The smallest float stands for zero: frequencies without weight come last, in random order.
+    """Keep the largest of ln Q + Gumbel noise, which is the same as draws without replacement."""
+    # The smallest float replaces zero, so that frequencies without weight come last, shuffled.
     log_weights = np.log(np.maximum(posterior, np.finfo(np.float64).tiny))
     return _largest(log_weights + rng.gumbel(size=len(posterior)), size)
 

@@ -3,10 +3,11 @@ r"""The alignment loss of every frequency together with its gradient.
 With the waves :math:`S = \sum_j w_j u_j e^{i \omega \cdot x_j}` and :math:`T = A S`,
 
 .. math:: \nabla \hat L(\omega) = -\frac{1}{(\sum w)^2 - \sum w^2} \sum_j x_j\,
-          w_j u_j^\top \left(\Im T \cos(\omega \cdot x_j) - \Re T \sin(\omega \cdot x_j)\right) ,
+          w_j u_j^\top \left(\Im T \cos(\omega \cdot x_j) - \Re T \sin(\omega \cdot x_j)\right) .
 
-two products with the data, O(n d) per frequency, whatever the labels. Data in blocks need two
-passes: the first sums the waves, which give the losses and T; the second sums the gradients.
+This takes two products with the data, O(n d) per frequency, for any kind of label. Data in blocks
+need two passes. The first sums the waves, which give the losses and T. The second sums the
+gradients.
 """
 
 from collections.abc import Iterator
@@ -37,11 +38,11 @@ from pacfourier.core.phases import (
 
 __all__ = ["AlignmentObjective", "alignment_gradients", "alignment_objective", "alignment_tilts"]
 
-# Few frequencies move together, and their phases are kept for all rows: blocks are small, so
-# that two threads have work and memory stays under 2 * 64 numbers a sample.
+# The phases of a band are kept for all rows, and there are few frequencies. Small bands give work
+# to two threads and keep memory below 2 * 64 numbers per sample.
 GRADIENT_BAND = 64
 SMALLEST_BAND = 8
-# Fewer multiplications than this are done before a thread has started.
+# Starting a thread takes longer than this number of multiplications.
 SMALLEST_WORK = 2**20
 
 
@@ -52,9 +53,9 @@ class AlignmentObjective:
     Attributes
     ----------
     X, rounded : array or CSR matrix of shape (n_samples, n_features)
-        The samples, and the same in the precision of the products.
+        The samples as given, and in the precision of the products.
     codes : CSR array of shape (n_samples, n_codes)
-        The rows w_i u_i; a dense tensor where X is a tensor.
+        The rows w_i u_i. A dense tensor if X is a tensor.
     agreement : array of shape (n_codes, n_codes)
     self_pairs, pairs : float
         Sum of w_i^2 u_i^T A u_i, and sum over i != j of w_i w_j.
@@ -93,7 +94,7 @@ class AlignmentObjective:
         return losses, gradients
 
     def losses_and_tilts(self, waves: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the losses, and T over the number of pairs, from S as (real, imaginary)."""
+        """Return the losses, and T divided by ``pairs``, from S as (real, imaginary)."""
         tilts = matching(waves, self.agreement) @ waves
         aligned = (waves * tilts).sum(axis=(0, 1))
         return alignment_loss(aligned, self.self_pairs, self.pairs), tilts / self.pairs
@@ -133,18 +134,18 @@ def losses_and_gradients(
 def prepared(
     X: Samples, weighted: sparse.csr_array, precision: Precision
 ) -> tuple[Samples, sparse.csr_array]:
-    """Return samples in the precision of the products, and codes, as gradients take them."""
+    """Return the samples in the precision of the products, and the codes in the form for X."""
     return X if precision == "double" else X.astype(np.float32, copy=False), weighted
 
 
 @by_kind
 def kept_bands(X: Samples, n_frequencies: int) -> Iterator[slice]:
-    """Cut frequencies into blocks whose phases are kept for all samples."""
+    """Yield bands of frequencies whose phases are kept for all samples."""
     yield from gradient_bands(n_frequencies, X.shape[0] * X.shape[1])
 
 
 def gradient_bands(n_frequencies: int, work: int) -> Iterator[slice]:
-    """Cut frequencies that cost ``work`` each into blocks, two or more if that is worth it."""
+    """Yield bands of frequencies that cost ``work`` each; two or more if threads save time."""
     half = -(-n_frequencies // 2)
     size = max(min(GRADIENT_BAND, max(SMALLEST_BAND, half)), -(-SMALLEST_WORK // work))
     for start in range(0, n_frequencies, size):
@@ -190,7 +191,7 @@ def alignment_objective(
 def alignment_tilts(
     sums: AlignmentSums, target: Target, *, balance: bool = False
 ) -> tuple[FloatArray, ComplexArray]:
-    """Return the losses, and what ``alignment_gradients`` takes: T over the sum of pairs."""
+    """Return the losses, and the tilts for ``alignment_gradients``: T divided by the pairs."""
     balanced = target.balance(sums.totals) if balance else None
     if balanced is None:
         agreement = target.agreement(sums.totals)
@@ -210,7 +211,7 @@ def alignment_gradients(
     *,
     precision: Precision = "single",
 ) -> FloatArray:
-    """Return what a part of the data adds to the gradients, given the tilts of all."""
+    """Return what some of the data add to the gradients, given the tilts of all data."""
     from pacfourier.core import loops
 
     codes = target.encode(y)

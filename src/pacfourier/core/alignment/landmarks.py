@@ -1,14 +1,14 @@
-r"""Losses and similarities of landmarks: one point, compared with all others.
+r"""Losses and similarities of landmarks. A landmark is a point that is compared with all samples.
 
 For a landmark :math:`(x_l, y_l)` the loss of a frequency is a mean over the other samples,
 
 .. math:: \hat L^l(\omega) = \frac{1}{n'} \sum_{j \neq l}
           \frac{1 - \lambda_{lj} \cos(\omega \cdot (x_l - x_j))}{2}
 
-(Equation 10 of the paper), and the sum of agreements is
+(Equation 10 of the paper). The sum of agreements is
 :math:`\mathrm{Re}\big(e^{i \omega \cdot x_l} \overline{u_l^\top A\, S(\omega)}\big)` with the same
-waves S as the alignment loss. The pair of the landmark with itself is left out, which matters
-where the landmark is a sample.
+waves S as in the alignment loss. If the landmark is itself a sample, its pair with itself is left
+out.
 """
 
 from dataclasses import dataclass
@@ -37,12 +37,12 @@ __all__ = ["LandmarkWaves", "landmark_phases", "landmark_similarities", "landmar
 
 @dataclass(frozen=True, eq=False)
 class LandmarkWaves:
-    """What the other samples are to each landmark, frequency by frequency.
+    """Sums over the other samples, for each landmark and each of its frequencies.
 
     Attributes
     ----------
     alignments, harmonics : arrays of shape (n_landmarks, n_frequencies)
-        Sums over the other samples of lambda cos(omega . (x_l - x_j)), and of
+        The sums of lambda cos(omega . (x_l - x_j)) and of
         cos(2 omega . (x_l - x_j)).
     n_others : array of shape (n_landmarks,)
         The number of other samples.
@@ -62,7 +62,7 @@ class LandmarkWaves:
 
     @property
     def second_moments(self) -> FloatArray:
-        """The mean of (loss - 1/2)^2, where agreements are +1 or -1."""
+        """The mean of (loss - 1/2)^2, if all agreements are +1 or -1."""
         return (1 + self.harmonics / self.n_others[:, np.newaxis]) / 8
 
 
@@ -71,7 +71,8 @@ def landmark_phases(
 ) -> FloatArray:
     """Return omega . x_l, of shape (n_landmarks, n_frequencies).
 
-    Landmark l owns the rows l D ... l D + D - 1 of the pool, unless all share its D rows.
+    Landmark l has the rows l D to l D + D - 1 of the pool, where D is ``n_frequencies``. If
+    ``shared``, the pool has D rows and all landmarks use them.
     """
     n_landmarks, n_features = landmarks.shape
     phases = np.empty((n_landmarks, n_frequencies))
@@ -88,7 +89,7 @@ def landmark_phases(
 
 
 def landmarks_per_band(n_frequencies: int, n_features: int) -> int:
-    """Return how many landmarks, with their frequencies, make a block of bounded memory."""
+    """Return the number of landmarks whose frequencies together make a band of bounded memory."""
     return max(1, min(FREQUENCY_BAND, LARGEST_BAND // n_features) // n_frequencies)
 
 
@@ -104,13 +105,17 @@ def landmark_waves(
     Parameters
     ----------
     sums : AlignmentSums
-        Over the pool: n_landmarks * n_frequencies rows, or n_frequencies shared ones.
+        Sums for a pool of n_landmarks * n_frequencies rows, or of n_frequencies shared rows.
     codes : array of shape (n_landmarks, n_codes)
         The rows u_l.
     agreement : array of shape (n_codes, n_codes)
     phases : array of shape (n_landmarks, n_frequencies)
     is_sample : array of shape (n_landmarks,)
         Whether the landmark is one of the samples.
+
+    Returns
+    -------
+    waves : LandmarkWaves
     """
     n_landmarks, n_frequencies = phases.shape
     waves = sums.waves.reshape(len(agreement), -1, n_frequencies)
@@ -120,7 +125,7 @@ def landmark_waves(
         towards += directions[:, code, np.newaxis] * waves[code]
     own = is_sample[:, np.newaxis]
     turned = np.exp(1j * phases)
-    # A landmark agrees with itself, at distance zero.
+    # The pair of a landmark with itself has agreement one and cosine one.
     alignments = (turned * towards.conj()).real - own
     doubled = sums.harmonics.reshape(-1, n_frequencies)
     harmonics = (turned**2 * doubled.conj()).real - own
@@ -135,14 +140,13 @@ def landmark_waves(
 def landmark_similarities(
     X: Samples, pool: FrequencyPool, phases: FloatArray, posteriors: FloatArray
 ) -> NDArray[np.floating[Any]]:
-    r"""Return maps to similarities, each landmark with frequencies of its own.
+    r"""Return the similarities of samples to landmarks that have different frequencies.
 
     .. math:: \psi_l(x) = \sum_m Q^l_m \cos(\omega^l_m \cdot (x_l - x))
 
-    (Equation 13 of the paper). ``posteriors`` has shape (n_maps, n_landmarks, n_frequencies):
-    several posteriors over the same frequencies share their cosines. The result has shape
-    (n_maps, n_samples, n_landmarks). Threads take blocks of landmarks; the cosines are never
-    stored.
+    (Equation 13 of the paper). ``posteriors`` has shape (n_maps, n_landmarks, n_frequencies), and
+    the result has shape (n_maps, n_samples, n_landmarks). All maps share the same cosines, which
+    are never stored. Each thread takes a few landmarks at a time.
     """
     from pacfourier.core import loops
 
@@ -157,7 +161,7 @@ def landmark_similarities(
         frequencies = pool[start * n_frequencies : block.stop * n_frequencies]
         offsets = phases[block].ravel() / (2 * np.pi)
         weights = posteriors[:, block].reshape(len(posteriors), -1)
-        # Whole turns do not count, but would cost single precision its digits.
+        # Whole turns do not change a cosine, but they would cost digits in single precision.
         offsets -= np.rint(offsets)
         sizes = phase_sizes(frequencies, magnitudes)
         for dtype, members in precision_groups(sizes, precision_of(X)):

@@ -1,4 +1,8 @@
-"""What a sample shows of its past: repeated rows, columns scaled on the sample itself."""
+"""A summary of a sample that shows how it was prepared.
+
+Repeated rows, or columns that were scaled on the sample itself, mean that the samples are not
+independent draws, as certificates assume.
+"""
 
 from dataclasses import dataclass
 from functools import reduce
@@ -15,19 +19,21 @@ __all__ = ["SampleSummary", "sample_summary"]
 
 # Fixed, so that equal rows have equal fingerprints everywhere.
 FINGERPRINT_SEED = 20190416
-# Enough to see repetitions in any sample, exactly in one of this size.
+# Enough to find repeated rows in any sample. Up to this number of rows, the counts are exact.
 MOST_FINGERPRINTS = 16384
 
 
 @dataclass(frozen=True, eq=False)
 class SampleSummary:
-    """Column statistics and repetitions of a sample; additive, in constant memory.
+    """Column statistics and repeated rows of a sample.
+
+    Summaries can be merged, and their memory does not grow with the number of samples.
 
     Attributes
     ----------
     n_samples : int
     fingerprints, counts : arrays of shape (n_fingerprints,)
-        The smallest distinct fingerprints of rows, and how often each came.
+        The smallest distinct fingerprints of rows, and how often each of them occurs.
     sums, squares, lowest, highest : arrays of shape (n_features,)
     is_integral : array of shape (n_features,)
         Whether all values of the column are whole numbers.
@@ -47,7 +53,8 @@ class SampleSummary:
 
     def merge(self, other: Self) -> "SampleSummary":
         """Return the summary of both samples."""
-        # The smallest of the union are among the smallest of both, with all their counts.
+        # The smallest fingerprints of the union are among the smallest of each sample, so none of
+        # their counts is lost.
         joined = np.concatenate([self.fingerprints, other.fingerprints])
         fingerprints, places = np.unique(joined, return_inverse=True)
         counts = np.bincount(places, np.concatenate([self.counts, other.counts])).astype(np.intp)
@@ -65,17 +72,17 @@ class SampleSummary:
 
     @property
     def repeated_share(self) -> float:
-        """The share of rows that repeat another, among those with the smallest fingerprints."""
+        """The share of rows that repeat another row, among those with the smallest fingerprints."""
         return float(1 - len(self.counts) / self.counts.sum())
 
     @property
     def is_multiplied(self) -> bool:
-        """Whether every row came a multiple of two, of three or of some larger number of times."""
+        """Whether the numbers of copies of all rows have a common divisor above one."""
         return bool(np.gcd.reduce(self.counts) > 1)
 
     @property
     def is_standardised(self) -> bool:
-        """Whether a column of fractions has mean zero and variance one on this very sample."""
+        """Whether a column of fractions has mean zero and variance one on this sample."""
         means = self.sums / self.n_samples
         variances = self.squares / self.n_samples - means**2
         unbiased = variances * self.n_samples / max(self.n_samples - 1, 1)
@@ -84,7 +91,7 @@ class SampleSummary:
 
     @property
     def is_range_scaled(self) -> bool:
-        """Whether every column of fractions reaches exactly one on this very sample."""
+        """Whether the largest magnitude of every column of fractions is one on this sample."""
         fractions = ~self.is_integral
         reach = np.maximum(np.abs(self.lowest[fractions]), np.abs(self.highest[fractions]))
         return bool(fractions.any() and np.isclose(reach, 1).all())
@@ -101,7 +108,7 @@ def sample_summary(X: Samples, *, is_weighted: bool = False) -> SampleSummary:
 def _block_summary(X: Samples, is_weighted: bool) -> SampleSummary:
     fingerprints, counts = np.unique(row_fingerprints(X), return_counts=True)
     if sparse.issparse(X):
-        # Its sums have its own precision, whatever type is asked for.
+        # A sparse matrix sums in its own precision, even if another dtype is given.
         X = X.astype(np.float64)
     squares = X.power(2) if sparse.issparse(X) else np.square(X, dtype=np.float64)
     return SampleSummary(
@@ -119,9 +126,10 @@ def _block_summary(X: Samples, is_weighted: bool) -> SampleSummary:
 
 @by_kind
 def row_fingerprints(X: Samples) -> NDArray[np.uint64]:
-    """Return a number a row, equal for equal rows: the bits of the values times fixed numbers.
+    """Return one number per row, which is equal for equal rows.
 
-    Sums are taken modulo 2^64; zeros add nothing, so that sparse and dense rows agree.
+    It is the sum modulo 2^64 of the bits of the values times fixed numbers. Zeros add nothing, so
+    sparse and dense rows have the same fingerprints.
     """
     multipliers = fingerprint_multipliers(X.shape[1])
     if sparse.issparse(X):
@@ -134,17 +142,17 @@ def row_fingerprints(X: Samples) -> NDArray[np.uint64]:
 
 
 def fingerprint_multipliers(n_features: int) -> NDArray[np.uint64]:
-    """Return a fixed number a feature."""
+    """Return one fixed number per feature."""
     rng = np.random.default_rng(FINGERPRINT_SEED)
     return np.asarray(rng.integers(0, 2**64, size=n_features, dtype=np.uint64))
 
 
 def _bits(values: FloatArray) -> NDArray[np.uint64]:
     """Return the bits of the values, mixed; zero stays zero."""
-    # Adding zero makes minus zero plus zero.
+    # Adding zero turns minus zero, which has other bits, into plus zero.
     words = (values + 0.0).view(np.uint32 if values.dtype == np.float32 else np.uint64)
     bits = words.astype(np.uint64)
-    # Round numbers end in zero bits, which a product modulo 2^64 would keep.
+    # Round numbers end in many zero bits, and products modulo 2^64 would keep these.
     bits ^= bits >> np.uint64(32)
     bits *= np.uint64(0x9E3779B97F4A7C15)
     bits ^= bits >> np.uint64(32)
@@ -161,6 +169,6 @@ def _n_fractions(X: Samples) -> FloatArray:
 
 
 def _columns(row: Any) -> FloatArray:
-    # A sum of a sparse matrix is dense, its extremes are sparse.
+    # Sums of a sparse matrix are dense, but its minimum and maximum are sparse.
     dense = row.toarray() if hasattr(row, "toarray") else row
     return np.asarray(dense, dtype=np.float64).ravel()

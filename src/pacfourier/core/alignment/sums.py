@@ -1,16 +1,16 @@
 r"""The alignment loss of every frequency, in one pass over the data.
 
 A frequency :math:`\omega` is the hypothesis :math:`h(\delta) = \cos(\omega \cdot \delta)`. Its
-loss says how badly it agrees with the labels, over all pairs of distinct samples:
+loss measures how badly it agrees with the labels, over all pairs of distinct samples:
 
 .. math:: \hat L(\omega) = \sum_{i \neq j} w_i w_j\,
           \frac{1 - \lambda_{ij} \cos(\omega \cdot (x_i - x_j))}{2}
           \Big/ \sum_{i \neq j} w_i w_j .
 
-With :math:`\lambda_{ij} = u_i^\top A\, u_j` the double sum factors through the *waves*
-:math:`S = \sum_i w_i u_i e^{i \omega \cdot x_i}`, which are sums over samples. So the same
-three steps serve ``fit``, ``partial_fit``, threads and clusters: sum the blocks, merge the sums,
-compute the losses.
+Because :math:`\lambda_{ij} = u_i^\top A\, u_j`, the double sum is a function of the *waves*
+:math:`S = \sum_i w_i u_i e^{i \omega \cdot x_i}`, which are sums over samples. So ``fit``,
+``partial_fit``, threads and clusters all take the same three steps: sum over each block of rows,
+merge the sums, and compute the losses.
 """
 
 from dataclasses import dataclass, replace
@@ -50,14 +50,16 @@ __all__ = [
     "target_losses",
 ]
 
-# How often the pairs of samples with themselves may outweigh the others, by working precision:
-# losses are then good to three digits at least.
+# The largest weight of the pairs i = j, relative to that of all other pairs, by working precision.
+# Up to this ratio, at least three digits of the losses are correct.
 LARGEST_SELF_PAIRS = {"single": 2.0**14, "double": 2.0**36}
 
 
 @dataclass(frozen=True, eq=False)
 class AlignmentSums:
     """Sums over the samples of a data set, from which the losses are computed.
+
+    Sums of several blocks of rows can be merged.
 
     Attributes
     ----------
@@ -73,7 +75,7 @@ class AlignmentSums:
         Sum of exp(2 i omega . x_i), without weights.
     n_samples : int
     rounding : array of shape (n_frequencies,)
-        How far single precision may have moved a mean of waves; zero in double precision.
+        How far single precision may have moved a mean of waves. Zero in double precision.
     """
 
     waves: ComplexArray
@@ -109,7 +111,7 @@ class AlignmentSums:
 
     @property
     def effective_samples(self) -> float:
-        """Kish's number of samples (sum w)^2 / sum w^2: n when nothing is weighted."""
+        """Kish's number of samples, (sum w)^2 / sum w^2. It is n if all weights are equal."""
         return self.weight**2 / self.squared_weight
 
     @property
@@ -131,7 +133,7 @@ class AlignmentSums:
         return self.weight**2 - self.squared_weight
 
     def second_moments(self) -> FloatArray:
-        r"""Return the mean over pairs of (loss - 1/2)^2, where agreements are +1 or -1.
+        r"""Return the mean over pairs of (loss - 1/2)^2, if all agreements are +1 or -1.
 
         .. math:: M_2 = \frac18 \left(1 + \frac{|\sum_i e^{2 i \omega \cdot x_i}|^2 - n}{n (n - 1)}
                   \right) ,
@@ -153,9 +155,13 @@ def alignment_loss(aligned: Any, self_pairs: float, pairs: float) -> Any:
     aligned : array of shape (n_frequencies,)
         S* A S, the sum over all pairs of w_i w_j lambda_ij cos(omega . (x_i - x_j)).
     self_pairs : float
-        The part of it that comes from the pairs i = j.
+        The part of ``aligned`` that comes from the pairs i = j.
     pairs : float
         The sum over i != j of w_i w_j.
+
+    Returns
+    -------
+    losses : array of shape (n_frequencies,)
     """
     return 0.5 - 0.5 * (aligned - self_pairs) / pairs
 
@@ -174,7 +180,7 @@ def balanced_losses(sums: AlignmentSums, target: Target) -> FloatArray:
 
 
 def rescaled_sums(sums: AlignmentSums, scale: FloatArray) -> AlignmentSums:
-    """Return the sums of samples whose weights are multiplied by a factor per class."""
+    """Return the sums after the weights of each class are multiplied by a factor."""
     gram = sums.gram * np.outer(scale, scale)
     return replace(
         sums,
@@ -186,13 +192,16 @@ def rescaled_sums(sums: AlignmentSums, scale: FloatArray) -> AlignmentSums:
 
 
 def check_pairs(sums: AlignmentSums) -> None:
-    """Raise ValueError if one sample outweighs all others: the sum over pairs would be rounding."""
+    """Raise ValueError if one sample outweighs all others.
+
+    The sum over pairs of different samples would then be lost in rounding errors.
+    """
     largest = LARGEST_SELF_PAIRS["single" if sums.rounding.any() else "double"]
     if sums.squared_weight > largest * sums.pairs:
         share = np.sqrt(sums.squared_weight) / sums.weight
         raise ValueError(
             "sample_weight must let more than one sample count, "
-            f"got one with a share of {share:.10g}."
+            f"got one with a share of {share:.10g} of the total weight."
         )
 
 
@@ -208,9 +217,9 @@ def alignment_sums(
     """Return the sums of a data set, for every frequency of a pool."""
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
     weighted = target.encode(y)
-    # A power of two that single precision holds, as it may not hold the weights.
+    # The weights may be outside the range of single precision, so divide by a power of two.
     unit = 2.0 ** np.floor(np.log2(weights.max()))
-    # In place, not by a product, which would drop zeros: the loops take no empty row.
+    # A sparse product would drop zeros, but the loops need at least one entry in every row.
     weighted.data = weighted.data * np.repeat(weights / unit, np.diff(weighted.indptr))
     waves, harmonics, rounding = wave_sums(X, weighted, frequencies, precision)
     weighted.data *= unit
@@ -235,17 +244,17 @@ def wave_sums(
 ) -> tuple[ComplexArray, ComplexArray, FloatArray]:
     """Return the waves, harmonics and rounding of ``AlignmentSums``.
 
-    Threads take blocks of frequencies and walk all rows; memory is a few blocks a thread.
-    Structured frequencies are taken by fast transforms where single precision is sufficient:
-    transforms know nothing of the rounding of explicit frequencies, which double precision sees.
-    Other kinds of arrays register their own.
+    Each thread takes one band of frequencies at a time and goes through all rows, so it needs
+    memory for a few blocks only. Structured frequencies use fast transforms if single precision is
+    sufficient. In double precision they are computed like other frequencies, because transforms
+    do not round the frequencies to float32 and the difference would show.
     """
     waves = np.empty((weighted.shape[1], len(frequencies)), dtype=np.complex128)
     harmonics = np.empty(len(frequencies), dtype=np.complex128)
     rounding = np.zeros(len(frequencies))
     magnitudes = largest_magnitudes(X)
     remaining = np.arange(len(frequencies))
-    # A transform of a sparse row is dense: there explicit frequencies are the better way.
+    # The transform of a sparse row is dense, so explicit frequencies are faster for sparse data.
     if (
         isinstance(frequencies, FrequencyPool)
         and frequencies.is_structured
@@ -292,18 +301,18 @@ def _block_sums(
 
 
 def signed_waves(sums: AlignmentSums) -> tuple[FloatArray, FloatArray]:
-    r"""Return the first and second harmonics of two classes, rounded outward.
+    r"""Return the first and second harmonics of two classes, with rounding on the safe side.
 
-    With :math:`\hat m = \frac1n \sum_i y_i e^{i \omega \cdot x_i}`, these are the length of
-    :math:`\hat m` and the mean of :math:`\cos 2 (\omega \cdot x_i - \arg \hat m)`, which is at
-    least twice the squared length less one. All samples may have the same weight: the waves
-    contain it, the harmonics do not.
+    Let :math:`\hat m = \frac1n \sum_i y_i e^{i \omega \cdot x_i}`. The first harmonic is the length
+    of :math:`\hat m`. The second is the mean of :math:`\cos 2 (\omega \cdot x_i - \arg \hat m)`,
+    which is at least :math:`2 |\hat m|^2 - 1`. All samples must have the same weight, which need
+    not be one: the waves contain the weight, the harmonics do not.
     """
     mean = (sums.waves[1] - sums.waves[0]) / sums.weight
     lengths = np.abs(mean)
     direction = np.divide(mean, lengths, where=lengths > 0, out=np.ones_like(mean))
     harmonics = (sums.harmonics / sums.n_samples * direction.conj() ** 2).real
     amplitudes = np.clip(lengths - sums.rounding, 0, 1)
-    # Rounding moves the harmonic, and the angle of the mean, which is uncertain if it is short.
+    # Rounding moves the harmonic, and also the angle of the mean, most of all if the mean is short.
     slack = 2 * sums.rounding * (1 + 2 / np.maximum(lengths, np.finfo(float).tiny))
     return amplitudes, np.clip(harmonics + slack, 2 * amplitudes**2 - 1, 1)

@@ -1,7 +1,7 @@
-r"""What "should be similar" means: how labels agree, written as a quadratic form.
+r"""Targets: how much two labels agree, written as a quadratic form.
 
-The alignment loss needs :math:`\lambda_{ij} \in [-1, 1]`, how much two labels agree. Every kind
-of label is coded as a row :math:`u_i` such that :math:`\lambda_{ij} = u_i^\top A\, u_j`:
+The alignment loss needs the agreement :math:`\lambda_{ij} \in [-1, 1]` of every two labels. Each
+label is coded as a row :math:`u_i` such that :math:`\lambda_{ij} = u_i^\top A\, u_j`:
 
 - classes: :math:`u` is the indicator of the class and :math:`A = 2 I - 1 1^\top`, which gives +1
   for the same class and -1 for another;
@@ -47,18 +47,18 @@ class Coder(Protocol):
     """How labels are coded."""
 
     def encode(self, y: NDArray[Any]) -> sparse.csr_array:
-        """Return the rows u_i, of shape (n_samples, n_codes), none of them without an entry."""
+        """Return the rows u_i, of shape (n_samples, n_codes). Every row has at least one entry."""
 
 
 class Balance(NamedTuple):
-    """Factors that give all classes the same total weight, and the agreement of such classes."""
+    """Factors that give all classes the same total weight, and the agreement matrix to use."""
 
     scale: FloatArray
     agreement: FloatArray
 
 
 class Outputs(NamedTuple):
-    """Labels as a regression sees them: an array (n_samples, n_outputs), and the loss to use."""
+    """Labels for a regression, of shape (n_samples, n_outputs), and the loss to use."""
 
     values: FloatArray
     loss: Residuals
@@ -95,31 +95,32 @@ class Target(Coder, Protocol):
         """Return A given sum_i w_i u_i, of shape (n_codes, n_codes)."""
 
     def balance(self, totals: FloatArray) -> Balance | None:
-        """Return how to give all classes the same weight, or None if that makes no sense."""
+        """Return how to give all classes the same weight, or None without two classes."""
 
     def outputs(self, y: NDArray[Any]) -> Outputs:
         """Return what a regression on these labels predicts."""
 
     def observe(self, y: NDArray[Any]) -> Self:
-        """Return the target after more labels; raise ValueError on labels it cannot hold."""
+        """Return the target after more labels, or raise ValueError if they do not fit it."""
 
     def merge(self, other: Self) -> Self:
         """Return the target of the union of two data sets."""
 
     def recoder(self, other: Self) -> FloatArray:
-        """Return the matrix that turns rows coded by another target into rows coded by this one."""
+        """Return the matrix that translates the codes of another target into those of this one."""
 
 
 class TargetType(Protocol):
-    """A kind of label: how to make a ``Target`` from labels, whole or in blocks."""
+    """A kind of label: how to make a ``Target`` from labels in memory or in blocks."""
 
     def of(self, y: NDArray[Any], classes: Any = None) -> Target:
-        """Return the target of labels; ``classes`` lists all classes that may come."""
+        """Return the target of labels; ``classes`` lists all classes that may occur."""
 
     def witnesses(self, y: NDArray[Any]) -> NDArray[Any]:
         """Return a few rows of y that have the same target as all of y.
 
-        Witnesses of the witnesses of several blocks must be witnesses of all blocks.
+        Blocks are merged by joining their witnesses and taking the witnesses of the result, which
+        must be witnesses of all blocks together.
         """
 
 
@@ -148,7 +149,7 @@ class ClassTarget:
 
     @staticmethod
     def witnesses(y: NDArray[Any]) -> NDArray[Any]:
-        """Return each class once, or the extremes of a matrix, which ``of`` refuses."""
+        """Return each class once. A matrix gives its extremes, which ``of`` then refuses."""
         return np.unique(y) if y.ndim == 1 else _extremes(y)
 
     def encode(self, y: NDArray[Any]) -> sparse.csr_array:
@@ -162,14 +163,14 @@ class ClassTarget:
         return 2 * np.eye(len(totals)) - 1.0
 
     def balance(self, totals: FloatArray) -> Balance | None:
-        r"""Return factors of classes in inverse proportion to their totals, and their agreement.
+        r"""Return factors in inverse proportion to the totals of the classes, and an agreement.
 
         .. math:: \lambda_{ij} = 1 \text{ if } y_i = y_j, \qquad -\frac{1}{C - 1} \text{ otherwise}
 
-        over the C classes seen: the inner products of the corners of a regular simplex. With the
-        paper's -1 for every pair of different classes, many classes are mostly disagreement, and
-        a frequency that aligns nothing beats one that aligns a class. For two classes of equal
-        size the loss is the same.
+        C is the number of classes seen, and the agreements are the inner products of the corners of
+        a regular simplex. The paper uses -1 for all pairs of different classes. With many classes
+        most pairs then disagree, and a frequency that aligns nothing has a smaller loss than one
+        that aligns a class. For two classes of equal size both losses are the same.
         """
         seen = totals > 0
         n_classes = int(seen.sum())
@@ -180,7 +181,7 @@ class ClassTarget:
         return Balance(scale, (n_classes * np.eye(len(seen)) - 1) / (n_classes - 1))
 
     def outputs(self, y: NDArray[Any]) -> Outputs:
-        """Return a sign for each class, or one sign for two classes."""
+        """Return one sign per class, or a single sign if there are two classes."""
         signs = 2 * self.encode(y).toarray() - 1
         return Outputs(signs[:, 1:] if len(self.classes) == 2 else signs, "hinge")
 
@@ -188,7 +189,7 @@ class ClassTarget:
         """Check that every label is a known class."""
         if y.ndim != 1:
             raise ValueError(f"y must be one-dimensional as before, got {y.ndim} axes.")
-        # Not by a set difference, which sorts all of y.
+        # A set difference would sort all of y.
         unknown = np.unique(y[~np.isin(y, self.classes)])
         if len(unknown):
             raise ValueError(
@@ -204,7 +205,7 @@ class ClassTarget:
                 f"merge needs the same classes, got {self.classes.tolist()} "
                 f"and {other.classes.tolist()}."
             )
-        # Two classes must have been declared on both sides.
+        # The result is binary only if both sides were declared binary.
         return self if self.is_binary <= other.is_binary else other
 
     def recoder(self, other: Self) -> FloatArray:
@@ -213,7 +214,10 @@ class ClassTarget:
 
 
 class BinaryTarget(ClassTarget):
-    """One of two classes, by declaration: that a sample shows only two is not enough."""
+    """One of two classes, where the user declares that no others exist.
+
+    A sample that happens to contain two classes does not prove this.
+    """
 
     name: ClassVar[str] = "binary"
     is_binary: ClassVar[bool] = True
@@ -231,7 +235,7 @@ class BinaryTarget(ClassTarget):
 
 @dataclass(frozen=True)
 class LabelSetTarget:
-    """A set of labels per row, given as an indicator matrix of zeros and ones."""
+    """A set of labels for each row, given as an indicator matrix of zeros and ones."""
 
     n_labels: int
 
@@ -250,7 +254,7 @@ class LabelSetTarget:
 
     @staticmethod
     def witnesses(y: NDArray[Any]) -> NDArray[Any]:
-        """Return the extremes of each column, and a row that is not of whole numbers."""
+        """Return the extremes of each column, and a row with a fraction if there is one."""
         return _extremes(y)
 
     def encode(self, y: NDArray[Any]) -> sparse.csr_array:
@@ -267,7 +271,7 @@ class LabelSetTarget:
         """Return None: label sets are not balanced."""
 
     def outputs(self, y: NDArray[Any]) -> Outputs:
-        """Return a sign for each label."""
+        """Return one sign per label."""
         return Outputs(2 * y.astype(np.float64) - 1, "hinge")
 
     def observe(self, y: NDArray[Any]) -> Self:
@@ -290,8 +294,8 @@ class LabelSetTarget:
 class ContinuousTarget:
     """One or several numbers per row, coded as (y - origin) / unit.
 
-    Origin and unit come from the first data and never change, so that sums stay additive and a
-    large offset of y costs no digits. ``agreement`` centres and scales the codes at the end.
+    Origin and unit come from the first data and never change. Sums therefore stay additive, and a
+    large offset of y does not cost digits. ``agreement`` centres and scales the codes at the end.
     """
 
     origin: FloatArray
@@ -311,12 +315,14 @@ class ContinuousTarget:
         _check_no_classes(cls.name, classes)
         values = _as_columns(y).astype(np.float64)
         if (np.ptp(values, axis=0) == 0).all():
-            raise ValueError("y must not be constant: there is nothing to align with.")
+            raise ValueError(
+                f"y must not be constant, got only {values[0].tolist()}: pass labels that differ."
+            )
         return cls.spanning(values)
 
     @staticmethod
     def witnesses(y: NDArray[Any]) -> NDArray[Any]:
-        """Return the extremes of each column, and a row that is not of whole numbers."""
+        """Return the extremes of each column, and a row with a fraction if there is one."""
         return _extremes(y)
 
     @classmethod
@@ -337,7 +343,7 @@ class ContinuousTarget:
         lowest = (self.lowest - self.origin) / self.unit
         highest = (self.highest - self.origin) / self.unit
         reach = np.maximum(highest - centre, centre - lowest)
-        # A constant output agrees with nothing: deviation zero, whatever the scale.
+        # A constant output has deviation zero, so its scale does not matter.
         reach = np.where(reach > 0, reach, 1.0)
         deviations = np.column_stack([np.eye(len(centre)), -centre]) / reach[:, np.newaxis]
         return deviations.T @ deviations / len(centre)
@@ -360,7 +366,7 @@ class ContinuousTarget:
         )
 
     def merge(self, other: Self) -> Self:
-        """Return the target over the union of both ranges, in this one's code."""
+        """Return the target of the union of both ranges, with the codes of this target."""
         _check_same_width(len(self.lowest), len(other.lowest))
         return self.observe(np.stack([other.lowest, other.highest]))
 
@@ -372,29 +378,29 @@ class ContinuousTarget:
 
 
 class AutoTarget:
-    """The kind of labels that y shows, by scikit-learn's conventions."""
+    """The kind of label that y appears to have, by scikit-learn's conventions."""
 
     name = "auto"
 
     @staticmethod
     def of(y: NDArray[Any], classes: Any = None) -> Target:
-        """Return the target of the kind that y shows."""
+        """Return the target of the kind that y appears to have."""
         return shown_type(y).of(y, classes)
 
     @staticmethod
     def witnesses(y: NDArray[Any]) -> NDArray[Any]:
-        """Return witnesses of the kind that y shows; later blocks may show another kind."""
+        """Return witnesses from which the kind can be found, even if later blocks change it."""
         are_classes = y.ndim == 1 and not _fractions(y).any()
         return np.unique(y) if are_classes else _extremes(y)
 
 
 NAMED_TYPES = (AutoTarget, BinaryTarget, ClassTarget, LabelSetTarget, ContinuousTarget)
 TARGET_TYPES: dict[str, TargetType] = {each.name: each for each in NAMED_TYPES}
-"""The kinds of labels that have a name, as in ``target_type="binary"``."""
+"""Kinds of labels by name, as in ``target_type="binary"``."""
 
 
 def target_type_of(target_type: str | TargetType) -> TargetType:
-    """Return the kind of labels that a name means; a kind stands for itself."""
+    """Return the kind of label with a given name. A kind of label is returned as it is."""
     if not isinstance(target_type, str):
         if hasattr(target_type, "of") and hasattr(target_type, "witnesses"):
             return target_type
@@ -416,16 +422,20 @@ def target_of(
     y : array of shape (n_samples,) or (n_samples, n_outputs)
     target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"} or TargetType
     classes : array-like, default=None
-        All classes that may come, if y does not show them all.
+        All classes that may occur, if y does not contain them all.
+
+    Returns
+    -------
+    target : Target
     """
     return target_type_of(target_type).of(y, classes)
 
 
 def shown_type(y: NDArray[Any]) -> TargetType:
-    """Return the kind of labels that y shows.
+    """Return the kind of label that y appears to have.
 
-    Two columns or more of zeros and ones are label sets. Numbers with a fractional part are
-    continuous. Everything else is classes.
+    Numbers with a fractional part are continuous. One column of anything else holds classes. Two or
+    more columns of zeros and ones are label sets; other integers raise ValueError.
     """
     if _fractions(y).any():
         return ContinuousTarget
@@ -463,7 +473,7 @@ def _as_columns(y: NDArray[Any]) -> NDArray[Any]:
 
 def _check_indicators(y: NDArray[Any]) -> None:
     if y.ndim != 2 or not np.isin(y, (0, 1)).all():
-        raise ValueError("y must be a matrix of zeros and ones when labels are label sets.")
+        raise ValueError("y must be a matrix of zeros and ones when target_type='multilabel'.")
 
 
 def _check_width(y: NDArray[Any], expected: int) -> None:

@@ -1,1 +1,1 @@
-"""A model of cosines whose frequencies move, fitted in rounds."""
+"""A model of cosines that learns its frequencies in rounds."""

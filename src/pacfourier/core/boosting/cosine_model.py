@@ -1,8 +1,9 @@
-r"""A linear model on cosines and sines whose frequencies move with it.
+r"""A linear model on cosines and sines whose frequencies are learned too.
 
 .. math:: f(x) = c + \sum_m a_m \cos(\omega_m \cdot x) + b_m \sin(\omega_m \cdot x)
 
-for one or several outputs. One reduction gives its loss and the gradient in everything.
+It has one or several outputs. One pass over the rows gives the loss and its gradient in all
+parameters.
 """
 
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from pacfourier.core.phases import ROW_BLOCK, run_tasks, single_threaded_blas, t
 
 __all__ = ["CosineModel", "Penalties", "hinge_losses", "moved_model", "square_losses"]
 
-# Losses and their negative derivatives, from scores and labels.
+# A function of scores and labels that returns losses and their negative derivatives.
 Losses = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 ROWS_PER_TASK = 8 * ROW_BLOCK
@@ -26,7 +27,15 @@ MEMORY = 8
 
 
 class CosineModel(NamedTuple):
-    """Frequencies (D, d), amplitudes of cosines and sines (D, K each), intercepts (K,)."""
+    """The parameters of a model with D frequencies of d features, and K outputs.
+
+    Attributes
+    ----------
+    frequencies : array of shape (D, d)
+    cosines, sines : arrays of shape (D, K)
+        The amplitudes a_m and b_m.
+    intercepts : array of shape (K,)
+    """
 
     frequencies: FloatArray
     cosines: FloatArray
@@ -40,7 +49,7 @@ class CosineModel(NamedTuple):
         return cls(np.zeros((0, n_features)), empty, empty, intercepts)
 
     def extended(self, frequencies: FloatArray) -> Self:
-        """Return the same function, with more frequencies of amplitude zero."""
+        """Return the same function with more frequencies, whose amplitudes are zero."""
         silent = np.zeros((len(frequencies), len(self.intercepts)))
         return type(self)(
             np.vstack([self.frequencies, frequencies]),
@@ -50,7 +59,7 @@ class CosineModel(NamedTuple):
         )
 
     def zeros(self) -> Self:
-        """Return the model of this shape whose parameters are zero."""
+        """Return a model of the same shape with all parameters zero."""
         return type(self)(*(np.zeros(part.shape) for part in self))
 
     def packed(self) -> FloatArray:
@@ -58,14 +67,14 @@ class CosineModel(NamedTuple):
         return np.concatenate([part.ravel() for part in self])
 
     def unpacked(self, vector: FloatArray) -> Self:
-        """Return a model of this shape from one vector."""
+        """Return the model of the same shape whose parameters are in one vector."""
         ends = np.cumsum([part.size for part in self])
         parts = np.split(vector, ends[:-1])
         return type(self)(*(new.reshape(old.shape) for new, old in zip(parts, self, strict=True)))
 
 
 class Penalties(NamedTuple):
-    """Weights of the squared amplitudes, and of the squared frequencies: their prior."""
+    """Weights of the squared amplitudes (ridge) and of the squared frequencies (prior)."""
 
     ridge: float
     prior: float
@@ -88,10 +97,10 @@ def model_gradient(
 ) -> tuple[float, CosineModel, FloatArray]:
     r"""Return the weighted sum of losses, its gradient, and the residuals.
 
-    With residuals r = -dl/df, the gradient in a frequency is
-    :math:`\sum_i x_i \sum_k r_{ik} (a_k \sin \theta_i - b_k \cos \theta_i)`: a second product
-    with X. Threads take blocks of rows, whose parts are added in order: the number of threads
-    changes nothing. Phases and products have the precision of X.
+    The residuals are r = -dl/df. The gradient in a frequency is a second product with X,
+    :math:`\sum_i x_i \sum_k r_{ik} (a_k \sin \theta_i - b_k \cos \theta_i)`. Threads work on
+    blocks of rows. Their results are added in order, so the number of threads does not change the
+    sum. Phases and products have the precision of X.
     """
     residuals = np.empty_like(labels)
     loss, gradient = gradient_sums(X, model, labels, losses, sample_weight, residuals)
@@ -107,10 +116,7 @@ def gradient_sums(
     sample_weight: FloatArray,
     residuals: FloatArray,
 ) -> tuple[float, CosineModel]:
-    """Return the loss and gradient of all rows, and write their residuals.
-
-    Other kinds of arrays register their own.
-    """
+    """Return the loss and gradient of all rows, and write their residuals."""
     starts = range(0, X.shape[0], ROWS_PER_TASK)
     parts: dict[int, tuple[float, CosineModel]] = {}
 

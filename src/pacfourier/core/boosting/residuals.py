@@ -1,4 +1,7 @@
-"""Rounds of frequencies: candidates aligned with what the model still gets wrong, then moved."""
+"""Alignment of candidate frequencies with the residuals of a model.
+
+Each round of boosting adds the candidates that align best with what the model still gets wrong.
+"""
 
 from dataclasses import dataclass
 
@@ -15,10 +18,10 @@ __all__ = ["residual_losses"]
 
 @dataclass(frozen=True)
 class _ResidualTarget:
-    """What is left to explain, a number a sample and output, as the codes of alignment sums."""
+    """Residuals as a target. The codes are the residuals, one number per sample and output."""
 
     def encode(self, residuals: FloatArray) -> sparse.csr_array:
-        """Return the residuals as rows, zeros and all: no row of codes may be empty."""
+        """Return the residuals as rows. Zeros are stored, because no row of codes may be empty."""
         n_samples, n_outputs = residuals.shape
         columns = np.tile(np.arange(n_outputs), n_samples)
         starts = n_outputs * np.arange(n_samples + 1)
@@ -31,9 +34,9 @@ def residual_losses(X: Samples, residuals: FloatArray, pool: FrequencyPool) -> F
     .. math:: \frac12 - \frac{\sum_k |\sum_i r_{ik} e^{i \omega \cdot x_i}|^2}
               {2 \sum_k (\sum_i |r_{ik}|)^2}
 
-    The alignment loss of samples that weigh as much as the model errs on them. The fraction is
-    the squared length of the loss's gradient in the two amplitudes that a candidate would get.
-    Where nothing is left to explain all candidates are alike, at 1/2.
+    This is an alignment loss in which the weight of a sample is the error of the model on it. The
+    numerator is the squared length of the gradient of the model's loss in the amplitudes that the
+    candidate would get. If all residuals are zero, all candidates have loss 1/2.
     """
     largest = np.square(np.abs(residuals).sum(axis=0)).sum()
     if largest == 0:

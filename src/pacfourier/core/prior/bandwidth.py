@@ -16,12 +16,12 @@ MEDIAN_SAMPLES = 1000
 
 @by_kind
 def scale_moments(X: Samples, sample_weight: FloatArray | None = None) -> FloatArray:
-    """Return the weight of all values, their mean and their weighted squared deviations from it."""
+    """Return the total weight of all values, their mean and their sum of squared deviations."""
     weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
     block_moments: Callable[..., FloatArray] = (
         _sparse_moments if sparse.issparse(X) else _dense_moments
     )
-    # Blocks of rows: deviations in double precision need not be held for all.
+    # Block by block, so that the deviations in double precision take little memory.
     starts = range(0, X.shape[0], ROW_BLOCK)
     blocks = (slice(start, start + ROW_BLOCK) for start in starts)
     return reduce(merged_moments, (block_moments(X[rows], weights[rows]) for rows in blocks))
@@ -44,9 +44,10 @@ def _sparse_moments(X: sparse.csr_array | sparse.csr_matrix, weights: FloatArray
 
 
 def merged_moments(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the moments of both samples: squares about zero would lose the digits of the spread.
+    """Return the moments of two samples together, by Chan, Golub and LeVeque (1983).
 
-    Chan, Golub and LeVeque (1983).
+    Sums of squares about zero could be added directly, but they would lose the digits of the
+    variance if the mean is large.
     """
     weight = first[0] + second[0]
     step = second[1] - first[1]
@@ -58,26 +59,26 @@ def merged_moments(first: FloatArray, second: FloatArray) -> FloatArray:
 def scale_gamma(moments: FloatArray, n_features: int) -> float:
     """Return 1 / (n_features * variance of X), scikit-learn's ``gamma="scale"``.
 
-    Nine digits are kept, so that the order of the samples, or their blocks, does not move the
-    frequencies.
+    The result is rounded to nine digits, so that neither the order of the samples nor the size of
+    the blocks changes the frequencies.
     """
     weight, mean, scatter = moments
     variance = scatter / weight
-    # Constant data have no scale of their own, but for the rounding of their mean.
+    # The variance of constant data is not a scale, but the rounding error of their mean.
     gamma = 1.0 / (n_features * variance) if variance > (1e-13 * mean) ** 2 else 1.0
     return float(f"{gamma:.9g}")
 
 
 def median_rows(n_samples: int, rng: np.random.Generator) -> IntArray:
-    """Return which samples ``median_gamma`` looks at: 1,000 at most, in their order."""
+    """Draw the rows that ``median_gamma`` uses: at most 1,000, in increasing order."""
     size = min(MEDIAN_SAMPLES, n_samples)
     return np.sort(rng.choice(n_samples, size=size, replace=False))
 
 
 def median_gamma(X: Samples) -> float:
-    """Return 1 / (2 m^2), m the median distance between the samples.
+    """Return 1 / (2 m^2), where m is the median distance between the samples.
 
-    Weights of samples play no part.
+    Sample weights are not used.
     """
     if X.shape[0] < 2:
         return 1.0
@@ -86,7 +87,7 @@ def median_gamma(X: Samples) -> float:
         X = X.astype(np.float64)
         gram = (X @ X.T).toarray()
     else:
-        # Distances do not change by centring; their digits do.
+        # Centring does not change the distances, but it makes them more accurate.
         chosen = X - X.mean(axis=0, dtype=np.float64)
         gram = chosen @ chosen.T
     squares = np.diagonal(gram)

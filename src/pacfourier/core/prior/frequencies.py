@@ -1,7 +1,7 @@
 """A pool of candidate frequencies that is never stored.
 
-Row m of the pool is a function of ``(seed, m)`` alone: blocks are made when they are needed, by
-any thread or worker, and forgotten. Memory does not grow with the size of the pool.
+Row m of the pool depends on ``(seed, m)`` only. Any thread or worker can compute a band of rows
+when it needs them, and forget them afterwards. Memory does not grow with the size of the pool.
 """
 
 from dataclasses import dataclass
@@ -26,20 +26,20 @@ __all__ = ["SAMPLINGS", "FrequencyPool", "Sampling"]
 Sampling = Literal["iid", "orthogonal", "sobol", "structured"]
 SAMPLINGS = ("iid", "orthogonal", "sobol", "structured")
 
-# Rows whose scales, rotation or quasi-random points are drawn together.
+# Number of rows whose scales, rotation or quasi-random points are drawn together.
 UNIT = 512
-# Streams of random numbers under a pool's seed; unit u of rows has stream FIRST_UNIT + u, block b
-# of structured rows has stream (COUPLING_STREAM, b).
+# Streams of random numbers of a pool. Unit u of its rows uses stream FIRST_UNIT + u, and band b of
+# structured rows uses stream (COUPLING_STREAM, b).
 DRAW_STREAM, COUPLING_STREAM, FIRST_UNIT = 0, 1, 2
 LARGEST_SOBOL_DIMENSION = 21201
 
 
 @dataclass(frozen=True)
 class FrequencyPool:
-    """The rows ``omega_0 ... omega_{N-1}`` of a prior, indexed like a read-only matrix.
+    """Candidate frequencies drawn from a prior, indexed like a read-only matrix.
 
-    ``pool[10:20]`` and ``pool[indices]`` are float32 arrays: a frequency has the same value in
-    every precision, on every backend.
+    ``pool[10:20]`` and ``pool[indices]`` are float32 arrays, so that a frequency has the same value
+    in every precision and on every backend.
 
     Parameters
     ----------
@@ -50,19 +50,21 @@ class FrequencyPool:
     seed : int
         Between 0 and 2**64 - 1.
     sampling : {"iid", "orthogonal", "sobol", "structured"}
-        How the Gaussian directions are coupled; each frequency alone has the law of the prior
-        in the first three. Orthogonal: groups of at most ``n_features`` rows are orthogonal, with
-        independent lengths (Yu et al., 2016). Sobol: a scrambled quasi-random sequence.
-        Structured: products of signs and Walsh-Hadamard transforms, for wide dense data: the
-        losses cost O(log n_features) a pair in place of O(n_features).
+        How the frequencies depend on each other. "iid" draws them independently. "orthogonal"
+        makes groups of at most ``n_features`` rows orthogonal, with independent lengths (Yu et
+        al., 2016). "sobol" uses a scrambled quasi-random sequence. With these three, each
+        frequency alone has the law of the prior. "structured" uses products of random signs and
+        Walsh-Hadamard transforms, and has that law only nearly. It is meant for wide dense data,
+        because one sample and one frequency cost O(log n_features) instead of O(n_features).
 
     Notes
     -----
-    A structured row is cut off from a row of size p, the next power of two and 128 at least, whose
-    length is that of a standard normal vector of p coordinates. Exact: mean zero, covariance I,
-    the law of the length and, in a block of p rows, orthogonality, the last two before
-    the cut. Approximate: the direction takes finitely many values and is only nearly uniform,
-    so that the mean cosine is the kernel up to a small bias (``docs/structured.md``).
+    A structured row is the first ``n_features`` entries of a longer row. The longer row has p
+    entries, where p is a power of two and at least 128, and it has the length of a standard normal
+    vector of p coordinates. The mean zero and the covariance I are exact. Before the cut, so are
+    the law of the length and the orthogonality of the p rows of a band. The law of the direction
+    is approximate: it takes finitely many values and is only nearly uniform. The mean cosine
+    therefore differs from the kernel by a small bias (see ``docs/structured.md``).
 
     Examples
     --------
@@ -112,7 +114,10 @@ class FrequencyPool:
         return np.random.default_rng([self.seed, *index])
 
     def signs(self, block: int) -> NDArray[np.float32]:
-        """Return the signs of a block of ``padded_size(n_features)`` structured rows."""
+        """Return the signs of one band of structured rows, given the number of the band.
+
+        A band has ``padded_size(n_features)`` rows.
+        """
         return random_signs(self.stream(COUPLING_STREAM, block), padded_size(self.n_features))
 
     @property
@@ -121,7 +126,7 @@ class FrequencyPool:
         return self.sampling == "structured" and self.spectrum.has_one_scale
 
     def radii(self) -> FloatArray:
-        """Return the numbers that multiply the structured directions of the rows."""
+        """Return the factors by which the structured directions are multiplied, one per row."""
         radii = []
         for unit in range(-(-self.n_frequencies // UNIT)):
             rng = self.stream(FIRST_UNIT + unit)
@@ -130,7 +135,7 @@ class FrequencyPool:
         return np.concatenate(radii)[: self.n_frequencies, 0]
 
     def _directions(self, unit: int, within: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Return rows of a unit's standard normal matrix, coupled as the sampling says."""
+        """Return rows of the standard normal matrix of a unit, drawn as ``sampling`` says."""
         if self.sampling == "iid":
             return standard_normals(self.seed, unit * UNIT + within, self.n_features)
         if self.sampling == "orthogonal":
@@ -157,12 +162,12 @@ class FrequencyPool:
         engine = qmc.Sobol(self.n_features, scramble=True, rng=self.stream(COUPLING_STREAM))
         if unit:
             engine.fast_forward(unit * UNIT)
-        # The scrambled points live on a grid of 2^-30: its half step keeps ndtri finite.
+        # The scrambled points are multiples of 2^-30. Half a step from 0 and 1 keeps ndtri finite.
         return ndtri(np.clip(engine.random(UNIT), 2.0**-31, 1 - 2.0**-31))
 
 
 def standard_normals(seed: int, indices: IntArray, n_features: int) -> NDArray[np.float32]:
-    """Return rows of an endless standard normal matrix, each a function of (seed, index)."""
+    """Return rows of an infinite standard normal matrix, which depend on (seed, index) only."""
     from pacfourier.core import loops
 
     normals = np.empty((len(indices), -(-n_features // 4) * 4), dtype=np.float32)
@@ -172,19 +177,19 @@ def standard_normals(seed: int, indices: IntArray, n_features: int) -> NDArray[n
 
 
 def orthogonal_normals(normals: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Make groups of at most ``n_features`` rows orthogonal; each alone stays N(0, I) up to sign.
+    """Return normal rows of which groups of at most ``n_features`` are orthogonal.
 
-    The rows of a Gaussian matrix, orthonormalised, are a uniform random frame; independent
-    chi lengths give back the Gaussian law.
+    Orthonormalising the rows of a Gaussian matrix gives a uniform random frame. Independent lengths
+    with a chi law then give each row the law N(0, I) again, up to its sign.
     """
     n_rows, n_features = normals.shape
     size = min(n_rows, n_features)
     n_groups = -(-n_rows // size)
     lengths = np.sqrt(rng.chisquare(n_features, size=(n_rows, 1)))
-    # The last group is filled up with zero rows, which orthonormalise to rows that are cut off.
+    # Zero rows fill up the last group. The rows that they become are cut off at the end.
     groups = np.zeros((n_groups * size, n_features))
     groups[:n_rows] = normals
     stack = groups.reshape(n_groups, size, n_features).transpose(0, 2, 1)
     bases, _ = np.linalg.qr(stack)
-    # QR chooses the signs; cosines of a frequency and of its negative are the same.
+    # QR may change the sign of a row, but a frequency and its negative have the same cosines.
     return lengths * bases.transpose(0, 2, 1).reshape(-1, n_features)[:n_rows]

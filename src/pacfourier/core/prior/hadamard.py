@@ -204,7 +204,7 @@ def wave_moments(phases, scale, weights, cosines, sines):
 
 @njit(nogil=True, fastmath=True, cache=True)
 def add_structured_sums(sides, signs, turns, entries, waves, harmonics):
-    """Add the sums over all rows to ``waves`` and ``harmonics`` of one group of frequencies.
+    """Add the sums over all rows to ``waves`` and ``harmonics`` of one band of frequencies.
 
     Phases stay in one buffer of ``size * WIDTH`` numbers, which fits in the cache.
 

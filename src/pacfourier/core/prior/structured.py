@@ -1,12 +1,12 @@
 r"""Structured frequencies: three sign flips and three Walsh-Hadamard transforms.
 
-A block of frequencies is the matrix
+A band of p frequencies is the matrix
 
 .. math:: \Omega = \operatorname{diag}(r)\, p^{-3/2}\, H D_3 H D_2 H D_1
 
 (Yu et al., 2016; after Le, Sarlos and Smola, 2013). H is the Walsh-Hadamard matrix of size p,
-D are diagonal matrices of random signs, and the radii r are independent. The product with a vector
-takes O(p log p) operations for p frequencies, and only the signs and radii are stored.
+the D are diagonal matrices of random signs, and the radii r are independent. The product with a
+vector takes O(p log p) operations for p frequencies, and only the signs and radii are stored.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ GROUPS_PER_TASK = 16
 
 
 def padded_size(n_features: int) -> int:
-    """Return the size to which zeros pad vectors: a power of two, at least 128."""
+    """Return the size of vectors after padding with zeros: a power of two, at least 128."""
     return max(SMALLEST_SIZE, 1 << (n_features - 1).bit_length())
 
 
@@ -85,8 +85,8 @@ def structured_sums(
 ) -> tuple[ComplexArray, ComplexArray]:
     """Sum u_i exp(i omega . x_i) and exp(2 i omega . x_i), with phases in single precision.
 
-    ``weighted`` is the matrix of codes U, and ``signs(b)`` returns the signs of block b of the
-    frequencies. Rows are sorted by class, so that most groups of rows add to one column of U only.
+    ``weighted`` is the matrix of codes U, and ``signs(b)`` returns the signs of band b of the
+    frequencies. Rows are sorted by class, so that most groups of rows need one column of U only.
     """
     n_samples, n_features = X.shape
     waves = np.zeros((2, weighted.shape[1], len(radii)))
@@ -116,7 +116,7 @@ def _add_sums(
 ) -> None:
     """Add the sums over some rows to ``waves`` and ``harmonics``, in place.
 
-    Threads take blocks of frequencies. Phases never leave the buffer of a thread.
+    Each thread works on one band of frequencies at a time. Phases stay in the buffer of the thread.
     """
     from pacfourier.core.prior import hadamard
 

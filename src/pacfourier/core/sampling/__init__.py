@@ -1,1 +1,1 @@
-"""Sequential Monte Carlo over frequencies."""
+"""Sequential Monte Carlo, which draws frequencies from a Gibbs posterior."""

@@ -1,10 +1,10 @@
-r"""Points of the Gibbs posterior of frequencies, and moves that leave it in place.
+r"""Particles, which are draws from a Gibbs posterior of frequencies, and moves of particles.
 
 The posterior is :math:`q(\omega) \propto p(\omega)\, e^{-\tau \hat L(\omega)}` (Equation 12 of the
-paper). A frequency is written :math:`\omega = \sigma_k u` with :math:`u \sim N(0, I)` and k
-drawn from the bandwidths of the prior. In these coordinates the prior is standard, and the
-tempered posteriors are :math:`p(u, k)\, e^{-\lambda V(u, k)}` with
-:math:`V(u, k) = \tau \hat L(\sigma_k u)`, up to constants.
+paper). A frequency is written :math:`\omega = \sigma_k u`, where :math:`u \sim N(0, I)` and k is
+drawn from the bandwidths of the prior. Up to constants, the tempered posteriors are then
+:math:`p(u, k)\, e^{-\lambda V(u, k)}` with :math:`V(u, k) = \tau \hat L(\sigma_k u)`. Each move
+leaves the tempered posterior unchanged: particles that have this law before the move have it after.
 """
 
 from collections.abc import Callable
@@ -19,12 +19,12 @@ from pacfourier.arrays import FloatArray, IntArray
 __all__ = ["Particles", "TemperedPosterior", "langevin_move", "scale_move"]
 
 Loss: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
-"""Losses of shape (n,) and gradients of shape (n, d) of frequencies of shape (n, d)."""
+"""A function from frequencies (n, d) to their losses (n,) and gradients (n, d)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Particles:
-    """Points (u, k), with what is known of the potential there.
+    """Points (u, k), with the potential V and its gradient at each of them.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Particles:
     gradients: FloatArray
 
     def take(self, indices: IntArray) -> Self:
-        """Return the particles of given indices, with repetitions."""
+        """Return the particles with the given indices, which may repeat."""
         return type(self)(
             self.normals[indices],
             self.components[indices],
@@ -53,7 +53,7 @@ class Particles:
         )
 
     def replaced(self, others: Self, chosen: NDArray[np.bool_]) -> Self:
-        """Return the particles with the chosen ones taken from others."""
+        """Return the particles after the chosen ones are replaced by those of ``others``."""
         column = chosen[:, np.newaxis]
         return type(self)(
             np.where(column, others.normals, self.normals),
@@ -65,12 +65,12 @@ class Particles:
 
 @dataclass(frozen=True, eq=False)
 class TemperedPosterior:
-    """The law p(u, k) exp(-V(u, k)) up to its constant.
+    """The law p(u, k) exp(-V(u, k)), up to a constant factor.
 
     Attributes
     ----------
     loss : callable
-        Losses and gradients of frequencies.
+        Returns the losses and gradients of frequencies.
     inverse_temperature : float
         The tau of V = tau L.
     scales, weights : arrays of shape (n_components,)
@@ -83,7 +83,7 @@ class TemperedPosterior:
     weights: FloatArray
 
     def draw(self, size: int, n_features: int, rng: np.random.Generator) -> Particles:
-        """Draw from the prior."""
+        """Draw particles from the prior."""
         components = rng.choice(len(self.scales), size=size, p=self.weights)
         return self.at(rng.standard_normal((size, n_features)), components)
 
@@ -95,7 +95,7 @@ class TemperedPosterior:
         return Particles(normals, components, tau * losses, tau * scales * gradients)
 
     def frequencies(self, particles: Particles) -> FloatArray:
-        """Return sigma_k u."""
+        """Return the frequencies sigma_k u of particles."""
         return self.scales[particles.components][:, np.newaxis] * particles.normals
 
 
@@ -106,13 +106,13 @@ def langevin_move(
     step: float,
     rng: np.random.Generator,
 ) -> tuple[Particles, NDArray[np.bool_]]:
-    r"""Move every u by a Crank-Nicolson Langevin step, accepted or not (Cotter et al., 2013).
+    r"""Propose a Crank-Nicolson Langevin step for every u, and accept or reject it.
 
     .. math:: v = \frac{(2 - h)\, u - 2 h\, \lambda \nabla V(u) + \sqrt{8 h}\, \xi}{2 + h},
-              \qquad \xi \sim N(0, I) .
+              \qquad \xi \sim N(0, I)
 
-    Without V the proposal leaves the prior in place exactly, so that the step need not shrink as
-    the dimension grows. Returns the particles and which of them moved.
+    (Cotter et al., 2013). If V is zero, the proposal leaves the prior exactly unchanged, so the
+    step need not shrink as the dimension grows. Returns the particles, and which of them moved.
     """
     drift = (2 - step) * particles.normals - 2 * step * power * particles.gradients
     noise = np.sqrt(8 * step) * rng.standard_normal(drift.shape)
@@ -123,14 +123,13 @@ def langevin_move(
 
 
 def log_flow(start: Particles, end: Particles, power: float, step: float) -> FloatArray:
-    r"""Return the logarithm of posterior times proposal, less what is symmetric, negated.
+    r"""Return minus the log of posterior times proposal density, without the symmetric part.
 
     .. math:: \rho(u, v) = \Phi(u) + \tfrac12 (v - u) \cdot \nabla\Phi(u)
               + \tfrac h4 (u + v) \cdot \nabla\Phi(u) + \tfrac h4 \|\nabla\Phi(u)\|^2,
-              \qquad \Phi = \lambda V ,
+              \qquad \Phi = \lambda V .
 
-    so that a move from u to v is accepted with probability
-    :math:`\min(1, e^{\rho(u, v) - \rho(v, u)})`.
+    A move from u to v is accepted with probability :math:`\min(1, e^{\rho(u, v) - \rho(v, u)})`.
     """
     u, v, gradients = start.normals, end.normals, power * start.gradients
     along = 0.5 * (v - u) + 0.25 * step * (u + v + gradients)
@@ -140,9 +139,10 @@ def log_flow(start: Particles, end: Particles, power: float, step: float) -> Flo
 def scale_move(
     posterior: TemperedPosterior, particles: Particles, power: float, rng: np.random.Generator
 ) -> tuple[Particles, NDArray[np.bool_]]:
-    r"""Propose every particle another bandwidth from the prior, its u unchanged.
+    r"""Propose for every particle a bandwidth drawn from the prior, and keep its u.
 
-    It is accepted with probability :math:`\min(1, e^{-\lambda (V' - V)})`.
+    It is accepted with probability :math:`\min(1, e^{-\lambda (V' - V)})`. Returns the particles,
+    and which of them accepted.
     """
     components = rng.choice(
         len(posterior.scales), size=len(particles.components), p=posterior.weights

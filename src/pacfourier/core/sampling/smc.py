@@ -1,14 +1,14 @@
 r"""Tempered sequential Monte Carlo: from draws of the prior to draws of a Gibbs posterior.
 
 Weighted particles follow the laws :math:`p\, e^{-\lambda V}` as lambda climbs a ladder from 0
-to 1 (Del Moral, Doucet and Jasra, 2006). Where ladder and moves do not depend on the particles
-of the run, its unnormalised measure is unbiased,
+to 1 (Del Moral, Doucet and Jasra, 2006). If the ladder and the moves do not depend on the particles
+of the run, its unnormalised measure is unbiased: for every function g,
 
 .. math:: \mathbb{E}_{run}\Bigl[\hat Z \sum_k W_k\, g(\theta_k)\Bigr]
-          = \mathbb{E}_{\theta \sim p}\bigl[e^{-V(\theta)} g(\theta)\bigr] ,
+          = \mathbb{E}_{\theta \sim p}\bigl[e^{-V(\theta)} g(\theta)\bigr] .
 
-for every g, which is what a certificate of the particles rests on. Ladder and step sizes
-therefore come from a pilot run with other random numbers, and stay fixed.
+A certificate of the particles needs this. The ladder and the step sizes therefore come from a pilot
+run with other random numbers, and stay fixed during the run.
 """
 
 from collections.abc import Callable
@@ -28,31 +28,31 @@ from pacfourier.core.sampling.particles import (
 
 __all__ = ["Run", "Schedule", "gibbs_run", "pilot_schedule", "tempered_run"]
 
-# Fewer equal weights than this share of the particles, and they are drawn anew.
+# Particles are resampled if their effective number falls below this share of them.
 SMALLEST_SHARE = 0.5
-# Best for Langevin moves in many dimensions (Roberts and Rosenthal, 1998).
+# The best rate of acceptance of Langevin moves in many dimensions (Roberts and Rosenthal, 1998).
 ACCEPTANCE = 0.574
 FIRST_STEP, LARGEST_STEP = 0.5, 2.0
-# What a move adds at most to the logarithm of the step, while the pilot learns it.
+# The most that one move of the pilot changes the logarithm of the step size.
 GAIN = 1.0
 
 
 class Population(Protocol):
-    """What the sampler asks of particles."""
+    """The attributes that the sampler needs of particles."""
 
     @property
     def potentials(self) -> FloatArray:
-        """The V of each particle."""
+        """The potential V of each particle."""
 
     def take(self, indices: IntArray) -> Self:
-        """Return the particles of given indices."""
+        """Return the particles with the given indices."""
 
 
 P = TypeVar("P", bound=Population)
 
 
 class Run(NamedTuple):
-    """What a run leaves: particles, the logarithms of their weights, ln Z."""
+    """The result of a run: particles, the logarithms of their weights, and ln Z."""
 
     particles: Particles
     log_weights: FloatArray
@@ -60,7 +60,7 @@ class Run(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """The powers lambda of a ladder, and the size of the moves at each."""
+    """The powers lambda of a ladder, and the step size of the moves at each of them."""
 
     powers: FloatArray
     steps: FloatArray
@@ -72,23 +72,23 @@ def tempered_run(
     move: Callable[[P, int], P],
     rng: np.random.Generator,
 ) -> tuple[P, FloatArray, float]:
-    """Lead draws from the prior up a ladder of powers that ends at one.
+    """Move draws from the prior up a ladder of powers that ends at one.
 
     Parameters
     ----------
     particles : Population
         Independent draws from the prior.
     powers : array of shape (n_steps,)
-        Increasing; fixed before the draws.
+        Increasing, and fixed before the draws.
     move : callable
-        ``move(particles, t)`` moves each particle by a kernel that leaves the law of
-        ``powers[t]`` in place.
+        ``move(particles, t)`` moves each particle by a Markov kernel that leaves the law of
+        ``powers[t]`` unchanged.
     rng : numpy.random.Generator
 
     Returns
     -------
     particles, log_weights, log_evidence
-        The weights sum to one; the evidence estimates E_p exp(-V).
+        The weights sum to one. The evidence estimates E_p exp(-V).
     """
     log_weights = uniform_log_weights(len(particles.potentials))
     log_evidence = 0.0
@@ -103,14 +103,14 @@ def tempered_run(
 def reweighted(
     log_weights: FloatArray, potentials: FloatArray, climb: float
 ) -> tuple[FloatArray, float]:
-    """Return the weights W_k exp(-climb V_k) in logarithms: normalised, and their sum."""
+    """Return the logarithms of the normalised weights W_k exp(-climb V_k), and of their sum."""
     heavier = log_weights - climb * potentials
     log_ratio = float(logsumexp(heavier))
     return heavier - log_ratio, log_ratio
 
 
 def resampled(particles: P, log_weights: FloatArray, offset: float) -> tuple[P, FloatArray]:
-    """Return equal weights for particles drawn by theirs, where too few carry the mass."""
+    """Resample the particles by their weights, if too few of them carry most of the weight."""
     n_particles = len(log_weights)
     if log_equal_weights(log_weights) >= np.log(SMALLEST_SHARE * n_particles):
         return particles, log_weights
@@ -119,10 +119,14 @@ def resampled(particles: P, log_weights: FloatArray, offset: float) -> tuple[P, 
 
 
 def systematic_indices(weights: FloatArray, offset: float, size: int | None = None) -> IntArray:
-    """Return indices, n of them or ``size``: the cells of [0, 1) that hold (i + offset) / size."""
+    """Return indices drawn by systematic resampling, ``size`` of them or one per weight.
+
+    The weights cut [0, 1) into cells. Index i of the result is the cell that contains
+    (i + offset) / size.
+    """
     size = len(weights) if size is None else size
     ends = np.cumsum(weights)
-    # Rounding must not bring the last point to one, where a particle without weight may stand.
+    # If rounding moved the last point to one, a particle without weight could be chosen.
     points = np.minimum((np.arange(size) + offset) / size, np.nextafter(1.0, 0.0))
     return np.searchsorted(ends[:-1] / ends[-1], points, side="right")
 
@@ -133,7 +137,12 @@ def uniform_log_weights(size: int) -> FloatArray:
 
 
 def log_equal_weights(log_weights: FloatArray) -> float:
-    r"""Return :math:`\ln((\sum W)^2 / \sum W^2)`: how many equal weights they are worth."""
+    r"""Return the logarithm of the effective number of particles.
+
+    .. math:: \ln \frac{(\sum_k W_k)^2}{\sum_k W_k^2}
+
+    This is the number of particles if all weights are equal.
+    """
     return float(2 * logsumexp(log_weights) - logsumexp(2 * log_weights))
 
 
@@ -147,7 +156,7 @@ def gibbs_run(
     *,
     report: Callable[[str], None] = lambda _: None,
 ) -> Run:
-    """Draw weighted particles of a Gibbs posterior, on a schedule fixed before the run."""
+    """Draw weighted particles from a Gibbs posterior, with a schedule fixed before the run."""
     n_steps = len(schedule.powers)
 
     def move(particles: Particles, t: int) -> Particles:
@@ -170,11 +179,12 @@ def pilot_schedule(
     n_moves: int,
     rng: np.random.Generator,
 ) -> Schedule:
-    """Return a ladder and step sizes learned by a run that is then forgotten.
+    """Return a ladder and step sizes, learned in a pilot run whose particles are thrown away.
 
-    The pilot climbs as far as leaves half of its particles, in equal weights, at most
-    ``n_steps`` times; the ladder cuts its climbs into equal parts. Each move brings the
-    acceptance nearer to its best value.
+    Each climb of the pilot goes so far that the effective number of particles falls to half of
+    them. The pilot climbs at most ``n_steps`` times, and the ladder cuts its climbs into
+    ``n_steps`` equal parts. After each move the step size changes so that the rate of acceptance
+    comes closer to its best value.
     """
     particles = posterior.draw(n_particles, n_features, rng)
     power, step = 0.0, FIRST_STEP
@@ -194,7 +204,10 @@ def pilot_schedule(
 
 
 def next_climb(potentials: FloatArray, longest: float) -> float:
-    """Return the climb that leaves the smallest share of equal weights, or the longest."""
+    """Return the climb after which the effective number of particles is the smallest allowed.
+
+    It is ``longest`` if even that leaves a larger number.
+    """
     wanted = np.log(SMALLEST_SHARE * len(potentials))
 
     def spare(climb: float) -> float:
@@ -206,7 +219,7 @@ def next_climb(potentials: FloatArray, longest: float) -> float:
 
 
 def _refined(powers: FloatArray, steps: FloatArray, n_steps: int) -> Schedule:
-    """Cut a ladder into ``n_steps`` parts, each an equal share of its climbs."""
+    """Return a ladder of ``n_steps`` steps, each of which is an equal share of the climbs."""
     positions = np.linspace(0, len(powers) - 1, n_steps + 1)[1:]
     climbs = np.arange(len(powers))
     return Schedule(
