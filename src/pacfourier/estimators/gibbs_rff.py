@@ -194,29 +194,29 @@ class GibbsRFF(SupervisedFourierMap):
         self._check_parameters()
         with all_or_nothing(self) as draft:
             sample = read_sample(draft, labelled_rows, (X, y), reset=True, persist=True)
-            draft.target_, n_samples = shown_target(sample, self.target_type, stacklevel=3)
+            draft._target, n_samples = shown_target(sample, self.target_type, stacklevel=3)
             draft._climb(sample, n_samples)
-            learned = reduced(sample, draft.target_, draft.pool_, "double")
-            _, draft.sums_, draft.summary_ = learned
-            draft.losses_ = target_losses(learned.sums, draft.target_)
+            learned = reduced(sample, draft._target, draft.pool_, "double")
+            _, draft.sums_, draft._summary = learned
+            draft.losses_ = target_losses(learned.sums, draft._target)
         return self
 
     def _climb(self, sample: AnySample, n_samples: int) -> None:
         """Sample the posterior, and keep some of its particles."""
-        set_classes(self, self.target_)
+        set_classes(self, self._target)
         seed = drawn_seed(self.random_state)
-        self.prior_source_ = prior_source(self)
+        self._prior_source = prior_source(self)
         posterior = self._tempered_posterior(sample, n_samples, seed)
         run = self._run(posterior, sample.n_features, seed)
         self.inverse_temperature_ = posterior.inverse_temperature
         self.log_evidence_ = run.log_evidence
-        self.log_prior_ = particle_log_prior(
+        self._log_prior = particle_log_prior(
             run.log_weights, run.particles.potentials, run.log_evidence
         )
         self.pool_ = posterior.frequencies(run.particles)
         self.posterior_ = np.exp(run.log_weights)
-        self.keep_offset_ = np.random.default_rng([seed, KEEP_STREAM]).random()
-        self._keep(self.keep_offset_)
+        self._keep_offset = np.random.default_rng([seed, KEEP_STREAM]).random()
+        self._keep(self._keep_offset)
 
     def redraw(self, *, n_frequencies: int) -> Self:
         """Return a new estimator that keeps another number of the same particles.
@@ -238,7 +238,7 @@ class GibbsRFF(SupervisedFourierMap):
                 f"n_frequencies must be at most the {len(self.posterior_)} particles of this fit, "
                 f"got {n_frequencies}."
             )
-        redrawn._keep(self.keep_offset_)
+        redrawn._keep(self._keep_offset)
         return redrawn
 
     def certificate(
@@ -274,11 +274,11 @@ class GibbsRFF(SupervisedFourierMap):
             weights = deployed_weights(self.kept_, self.frequency_weights_, len(weights))
         return certificate_of(
             weights,
-            alignment_evidence(self.sums_, self.target_, log_prior=self.log_prior_),
+            alignment_evidence(self.sums_, self._target, log_prior=self._log_prior),
             sums=self.sums_,
-            target=self.target_,
-            summary=self.summary_,
-            prior_source=self.prior_source_,
+            target=self._target,
+            summary=self._summary,
+            prior_source=self._prior_source,
             epsilon=epsilon,
             bound=bound,
             of=of,
@@ -316,7 +316,7 @@ class GibbsRFF(SupervisedFourierMap):
             work = n_samples * sample.n_features * self._n_climbing()
             precision = "double" if self.n_steps * work <= SMALL_WORK else "single"
         loss = sample_objective(
-            sample, self.target_, balance=self.class_weight is not None, precision=precision
+            sample, self._target, balance=self.class_weight is not None, precision=precision
         )
         scales, weights = spectrum.gaussian_components()
         return TemperedPosterior(loss, self.beta * np.sqrt(n_samples), scales, weights)

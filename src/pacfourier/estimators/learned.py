@@ -168,11 +168,11 @@ class LearnedFourierMap(SupervisedFourierMap):
                 "n_candidates, kernel, gamma and sampling, and the same integer as "
                 f"random_state, got {self} and {other}."
             )
-        mine, theirs = self.target_, other.target_
+        mine, theirs = self._target, other._target
         if not (isinstance(mine, type(theirs)) or isinstance(theirs, type(mine))):
             raise ValueError("merge needs two estimators with the same kind of labels.")
         recoded = other.sums_.recoded(mine.recoder(theirs))
-        learned = self._learned().merge(Learned(mine.merge(theirs), recoded, other.summary_))
+        learned = self._learned().merge(Learned(mine.merge(theirs), recoded, other._summary))
         return copy.copy(self)._keep(learned)
 
     def redraw(self, **parameters: Any) -> Self:
@@ -232,11 +232,11 @@ class LearnedFourierMap(SupervisedFourierMap):
             weights = deployed_weights(self.kept_, self.frequency_weights_, len(weights))
         return certificate_of(
             weights,
-            alignment_evidence(self.sums_, self.target_, constants=constants),
+            alignment_evidence(self.sums_, self._target, constants=constants),
             sums=self.sums_,
-            target=self.target_,
-            summary=self.summary_,
-            prior_source=self.prior_source_,
+            target=self._target,
+            summary=self._summary,
+            prior_source=self._prior_source,
             epsilon=epsilon,
             bound=bound,
             of=of,
@@ -266,12 +266,12 @@ class LearnedFourierMap(SupervisedFourierMap):
         with all_or_nothing(self) as draft:
             sample = read_sample(draft, labelled_rows, data, reset=is_first)
             if is_first:
-                draft.prior_source_ = prior_source(self)
-                draft.target_ = self._first_target(sample, classes)
+                draft._prior_source = prior_source(self)
+                draft._target = self._first_target(sample, classes)
                 draft.pool_ = prior_pool(sample, self, self.n_candidates)
             else:
-                check_same_classes(self.target_, classes)
-            learned = reduced(sample, draft.target_, draft.pool_, self.precision)
+                check_same_classes(self._target, classes)
+            learned = reduced(sample, draft._target, draft.pool_, self.precision)
             if not is_first:
                 learned = self._learned().merge(learned)
             check_size(learned.sums)
@@ -285,7 +285,7 @@ class LearnedFourierMap(SupervisedFourierMap):
         return shown_target(sample, self.target_type, stacklevel=5)[0]
 
     def _learned(self) -> Learned:
-        return Learned(self.target_, self.sums_, self.summary_)
+        return Learned(self._target, self.sums_, self._summary)
 
     def _keep(self, learned: Learned) -> Self:
         """Choose from what was learned, and store both as fitted attributes."""
@@ -297,8 +297,8 @@ class LearnedFourierMap(SupervisedFourierMap):
             draw=self.draw,
             is_balanced=self.class_weight is not None,
         )
-        self.target_, self.sums_, self.summary_ = learned
-        set_classes(self, self.target_)
+        self._target, self.sums_, self._summary = learned
+        set_classes(self, self._target)
         self.losses_, self.selection_losses_ = choice.losses, choice.selection_losses
         self.posterior_, self._constants = choice.posterior.weights, choice.posterior.constants
         if choice.posterior.inverse_temperature is not None:

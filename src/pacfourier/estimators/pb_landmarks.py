@@ -183,10 +183,10 @@ class PBLandmarks(LandmarkMap):
                 f"same random_state, got {self} and {other}."
             )
         merged = copy.copy(self)
-        merged.target_ = self.target_.merge(other.target_)
+        merged._target = self._target.merge(other._target)
         # Points chosen in one sample and given to the other are points chosen in a sample.
-        chooser = self if self.landmark_source_ != "given" else other
-        merged.landmark_source_ = source_of_part(chooser.landmark_source_)
+        chooser = self if self._landmark_source != "given" else other
+        merged._landmark_source = source_of_part(chooser._landmark_source)
         merged.landmark_indices_ = None
         return merged._keep(self._learned().merge(other._learned()))
 
@@ -282,7 +282,7 @@ class PBLandmarks(LandmarkMap):
         facts = LandmarkFacts(
             waves=self._waves(),
             posteriors=self.posterior_,
-            source=self.landmark_source_,
+            source=self._landmark_source,
             are_samples=self.is_sample_.all() and n_distinct == n_landmarks,
             are_foreign=(self._standing == ABSENT).all(),
             n_samples=self.sums_.n_samples,
@@ -290,9 +290,9 @@ class PBLandmarks(LandmarkMap):
         certify = partial(
             landmark_certificate,
             facts,
-            target=self.target_,
-            summary=self.summary_,
-            prior_source=self.prior_source_,
+            target=self._target,
+            summary=self._summary,
+            prior_source=self._prior_source,
             epsilon=epsilon,
             bound=bound,
         )
@@ -331,8 +331,8 @@ class PBLandmarks(LandmarkMap):
             if is_first:
                 draft._begin(sample, classes)
             else:
-                check_same_classes(self.target_, classes)
-                draft.landmark_source_ = source_of_part(self.landmark_source_)
+                check_same_classes(self._target, classes)
+                draft._landmark_source = source_of_part(self._landmark_source)
             learned = draft._reduced(sample)
             if not is_first:
                 learned = self._learned().merge(learned)
@@ -344,7 +344,7 @@ class PBLandmarks(LandmarkMap):
     def _begin(self, sample: AnySample, classes: Any) -> None:
         """Choose landmarks and frequencies."""
         seed = self._choose_landmarks(sample, classes)
-        self.prior_source_ = prior_source(self)
+        self._prior_source = prior_source(self)
         self._is_shared = self.frequencies == "shared"
         n_owners = 1 if self._is_shared else self.landmarks_.shape[0]
         self.pool_ = FrequencyPool(
@@ -361,7 +361,7 @@ class PBLandmarks(LandmarkMap):
     def _reduced(self, sample: AnySample) -> LearnedOfLandmarks:
         of_block = partial(
             learned_of_landmarks,
-            target=self.target_,
+            target=self._target,
             pool=self.pool_,
             fingerprints=row_fingerprints(self.landmarks_),
             labels=self.landmark_labels_,
@@ -370,11 +370,11 @@ class PBLandmarks(LandmarkMap):
         return learned
 
     def _learned(self) -> LearnedOfLandmarks:
-        return LearnedOfLandmarks(self.sums_, self.summary_, self._standing)
+        return LearnedOfLandmarks(self.sums_, self._summary, self._standing)
 
     def _keep(self, learned: LearnedOfLandmarks) -> Self:
         """Compute losses and posteriors from what was learned, and store them all."""
-        self.sums_, self.summary_, self._standing = learned
+        self.sums_, self._summary, self._standing = learned
         self.is_sample_ = self._standing == SAMPLE
         self.losses_ = self._waves().losses
         inverse_temperature = self.beta * np.sqrt(self.sums_.n_samples)
@@ -389,6 +389,6 @@ class PBLandmarks(LandmarkMap):
         check_option("frequencies", self.frequencies, FREQUENCIES)
 
     def _waves(self) -> LandmarkWaves:
-        codes = self.target_.encode(self.landmark_labels_).toarray()
-        agreement = self.target_.agreement(self.sums_.totals)
+        codes = self._target.encode(self.landmark_labels_).toarray()
+        agreement = self._target.agreement(self.sums_.totals)
         return landmark_waves(self.sums_, codes, agreement, self.phases_, self.is_sample_)

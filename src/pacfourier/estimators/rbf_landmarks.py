@@ -27,19 +27,19 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
     def _choose_landmarks(self, sample: AnySample, classes: Any = None) -> int:
         """Choose the landmarks of a sample of classes; return a seed."""
         shown = np.unique(classes) if classes is not None else sample.witnesses(ClassTarget).labels
-        self.target_ = target_of(shown, "multiclass", classes)
+        self._target = target_of(shown, "multiclass", classes)
         if shown_type(shown) is not ClassTarget:
             raise ValueError(f"y must hold classes, got numbers with fractions: {shown}.")
-        self.classes_ = self.target_.classes
+        self.classes_ = self._target.classes
         seed = drawn_seed(self.random_state)
         chosen = select_landmarks(
             self.landmarks, self.n_landmarks, sample, np.random.default_rng([seed, 0])
         )
-        self.target_.observe(chosen.labels)
+        self._target.observe(chosen.labels)
         self.landmarks_, self.landmark_labels_, self.landmark_indices_ = chosen
-        self.landmark_source_ = self.landmarks if isinstance(self.landmarks, str) else "given"
+        self._landmark_source = self.landmarks if isinstance(self.landmarks, str) else "given"
         if callable(self.landmarks):
-            self.landmark_source_ = "function"
+            self._landmark_source = "function"
         return seed
 
     @property

@@ -95,7 +95,7 @@ class RFF(FourierMap):
         check_count("n_frequencies", self.n_frequencies)
         with all_or_nothing(self) as draft:
             X = validated(X, draft, reset=True)
-            draft.prior_source_ = prior_source(self)
+            draft._prior_source = prior_source(self)
             draft.pool_ = prior_pool(Sample(Block(X)), self, self.n_frequencies)
             draft.frequencies_ = draft.pool_[:]
             draft.posterior_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
@@ -143,7 +143,7 @@ class RFF(FourierMap):
             sums=sums,
             target=target,
             summary=sample_summary(X),
-            prior_source=self.prior_source_,
+            prior_source=self._prior_source,
             epsilon=epsilon,
             bound=bound,
             of="deployed",
