@@ -16,7 +16,7 @@ class OKRFF(LearnedFourierMap):
     methods and certificates are those of ``PBRFF``. Only the posterior over the candidates differs.
 
     The posterior Q has the smallest mean loss among all weights that are close to the uniform prior
-    P, that is, with :math:`D_\mu(Q \Vert P) \le \rho`. The paper has mu = 2. In that case the
+    P, that is, with :math:`D_\mu(Q \Vert P) \le \rho`. Their method has mu = 2. In that case the
     posterior is as spread out as equal weights on N / (1 + rho) of the N candidates, unless rho is
     so large that the ball contains the best weights of all.
 
