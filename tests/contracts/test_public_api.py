@@ -35,10 +35,7 @@ def test_every_parameter_is_documented_with_its_default(item):
     documented = inspect.getdoc(item)
     for name, parameter in inspect.signature(item).parameters.items():
         assert re.search(rf"^[\w, ]*\b{name}\b[\w, ]*( :|$)", documented, re.MULTILINE), name
-        if (
-            parameter.default not in (inspect.Parameter.empty, None)
-            and item is not pacfourier.OKRFF
-        ):
+        if parameter.default not in (inspect.Parameter.empty, None):
             default = str(parameter.default)
             assert f'default="{default}"' in documented or f"default={default}" in documented
 

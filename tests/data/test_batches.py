@@ -55,14 +55,14 @@ def test_a_batch_without_weight_makes_a_weighted_sample():
     weights = np.where(np.arange(150) < 40, 0.0, 1.0)
     streamed = fit_batches(model(), batches_of(X, Y, weights))
     assert_same(streamed, model().fit(X, Y, weights))
-    assert streamed.summary_.is_weighted
+    assert streamed._summary.is_weighted
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_rows_that_come_in_two_types_are_repeated_rows(kind):
     inputs = X.astype(np.float32)
     streamed = fit_batches(model(), [(kind(inputs), Y), (kind(X), Y)])
-    assert streamed.summary_.is_multiplied
+    assert streamed._summary.is_multiplied
     assert_same(streamed, model().fit(np.vstack([inputs, inputs]), np.append(Y, Y)))
 
 

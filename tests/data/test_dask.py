@@ -70,8 +70,8 @@ def assert_same(lazy, whole, rtol=1e-12):
     np.testing.assert_allclose(lazy.losses_, whole.losses_, rtol=rtol)
     np.testing.assert_allclose(lazy.posterior_, whole.posterior_, rtol=1e-6, atol=1e-12)
     assert lazy.sums_.n_samples == whole.sums_.n_samples
-    assert lazy.summary_.repeated_share == whole.summary_.repeated_share
-    assert lazy.summary_.is_weighted == whole.summary_.is_weighted
+    assert lazy._summary.repeated_share == whole._summary.repeated_share
+    assert lazy._summary.is_weighted == whole._summary.is_weighted
     value, refusal = verdict(lazy)
     expected = verdict(whole)
     assert (value, refusal) == (pytest.approx(expected[0], rel=1e-6), expected[1])
@@ -149,10 +149,10 @@ def test_weights_in_blocks(rng):
 def test_weights_that_differ_between_blocks_only_are_weights():
     weights = np.repeat([1.0, 2.0], 75)
     lazy = model().fit(in_chunks(X, (75, 75)), Y, weights)
-    assert lazy.summary_.is_weighted
+    assert lazy._summary.is_weighted
     streamed = model().partial_fit(X[:75], Y[:75], sample_weight=weights[:75])
-    assert not streamed.summary_.is_weighted
-    assert streamed.partial_fit(X[75:], Y[75:], sample_weight=weights[75:]).summary_.is_weighted
+    assert not streamed._summary.is_weighted
+    assert streamed.partial_fit(X[75:], Y[75:], sample_weight=weights[75:])._summary.is_weighted
 
 
 def test_a_block_without_weight_makes_a_weighted_sample():
@@ -379,7 +379,7 @@ def test_frequencies_that_move_over_blocks(labels):
     # Longer runs part ways, but what is said of the frequencies is exact.
     losses = alignment_losses(X, y, lazy.pool_)
     np.testing.assert_allclose(lazy.losses_, losses, rtol=1e-12, atol=1e-12)
-    assert lazy.summary_.n_samples == 150
+    assert lazy._summary.n_samples == 150
     before = state(lazy)
     with pytest.raises(ValueError, match="X contains NaN"):
         lazy.fit(in_chunks(np.where(IS_LAST[:, np.newaxis], np.nan, X), (100, 50)), y)

@@ -70,7 +70,7 @@ def test_what_is_deployed_is_certified(fitted, sample):
     pairs = ~np.eye(400, dtype=bool)
     direct = np.mean((1 - np.outer(sample[1], sample[1]) * gram)[pairs]) / 2
     assert certificate.empirical_loss == pytest.approx(direct, abs=1e-9)
-    potentials = fitted.log_prior_ - np.log(fitted.posterior_) - fitted.log_evidence_
+    potentials = fitted._log_prior - np.log(fitted.posterior_) - fitted.log_evidence_
     expected = -fitted.log_evidence_ - fitted.posterior_ @ potentials
     assert certificate.divergence == pytest.approx(expected)
     assert 0 < expected < 20
@@ -80,7 +80,7 @@ def test_what_is_deployed_is_certified(fitted, sample):
 
 def test_without_balance_the_potential_is_the_loss(sample):
     model = small(sample, class_weight=None)
-    potentials = model.log_prior_ - np.log(model.posterior_) - model.log_evidence_
+    potentials = model._log_prior - np.log(model.posterior_) - model.log_evidence_
     expected = model.inverse_temperature_ * model.losses_
     np.testing.assert_allclose(potentials, expected, atol=1e-9)
     assert model.inverse_temperature_ == 20.0 * np.sqrt(400)
@@ -140,7 +140,7 @@ def test_certificates_cover_sample_and_run(bound, of, overfitted):
         # The bound before its ceiling: at 1/2, the truth, it could not fail.
         failures += model.certificate(0.05, bound=bound, of=of).details.value < 0.5
         free = copy.copy(model)
-        free.log_prior_ = np.log(model.posterior_)
+        free._log_prior = np.log(model.posterior_)
         unpaid += free.certificate(0.05, bound=bound, of="posterior").details.value < 0.5
     assert failures < 10
     assert unpaid > 0.8 * len(overfitted)
@@ -160,7 +160,7 @@ def test_the_moment_of_the_certificate_is_that_of_the_prior(rng):
         draws = np.sqrt(0.6) * rng.standard_normal((500, 3))
         prior = np.exp(t * (0.5 - alignment_losses(X, y, draws))).mean()
         moments = np.exp(t * (0.5 - model.losses_))
-        paid.append(np.exp(model.log_prior_) @ moments - prior)
+        paid.append(np.exp(model._log_prior) @ moments - prior)
         unpaid.append(model.posterior_ @ moments - prior)
     radius = 4 * np.std(paid) / np.sqrt(len(paid))
     assert radius < 0.1
@@ -198,7 +198,7 @@ def test_a_few_of_the_particles_are_certified_as_they_are_deployed(sample):
     deployed, whole = (model.certificate(bound="kl", of=of) for of in ("deployed", "posterior"))
     assert deployed.empirical_loss == pytest.approx(model.losses_[model.kept_].mean())
     assert whole.empirical_loss == pytest.approx(model.posterior_ @ model.losses_)
-    potentials = model.log_prior_ - np.log(model.posterior_) - model.log_evidence_
+    potentials = model._log_prior - np.log(model.posterior_) - model.log_evidence_
     paid = np.mean(np.log(1 / 5 / model.posterior_[model.kept_]) - potentials[model.kept_])
     assert len(set(model.kept_)) == 5
     assert deployed.divergence == pytest.approx(paid - model.log_evidence_)

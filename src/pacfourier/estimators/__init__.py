@@ -1,1 +1,1 @@
-"""Thin scikit-learn shells over the core: one public estimator a file."""
+"""The public estimators, one per file. They follow scikit-learn and call the core."""

@@ -1,4 +1,4 @@
-"""What all estimators share: checks of parameters, reading data, priors, and the Fourier map."""
+"""What all estimators share: parameter checks, reading data, priors, and the Fourier map."""
 
 import copy
 import sys
@@ -28,7 +28,7 @@ GAMMA_RULES = ("multiscale", "scale", "median")
 
 
 class SparseTransformer(TransformerMixin, BaseEstimator):
-    """A transformer of dense and CSR samples, and of tensors, that keeps float32."""
+    """Base class of transformers that accept dense and CSR arrays and keep float32."""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -38,7 +38,7 @@ class SparseTransformer(TransformerMixin, BaseEstimator):
 
 
 class FourierMap(SparseTransformer):
-    """A map to cosines and sines of the fitted ``frequencies_`` with ``frequency_weights_``."""
+    """Base class of maps to the cosines and sines of ``frequencies_``."""
 
     def transform(self, X: Any) -> Any:
         """Map samples to the cosines and sines of the kept frequencies.
@@ -46,12 +46,14 @@ class FourierMap(SparseTransformer):
         Parameters
         ----------
         X : array-like, sparse matrix, tensor or Dask collection of shape (n_samples, n_features)
+            The samples.
 
         Returns
         -------
         features : array of shape (n_samples, 2 * n_frequencies)
-            All cosines, then all sines. Their inner product is the deployed kernel. For a tensor
-            the result is a tensor on the same device, for a Dask collection a lazy Dask array.
+            All cosines, then all sines. Their inner products are the kernel of the map. The result
+            is a tensor on the same device if X is a tensor, and a lazy Dask array if X is a Dask
+            collection.
         """
         check_is_fitted(self)
         if is_lazy(X):
@@ -67,13 +69,15 @@ class FourierMap(SparseTransformer):
         Parameters
         ----------
         X : array-like, sparse matrix or tensor of shape (n_samples_X, n_features)
+            The samples of the rows.
         Y : array-like, sparse matrix or tensor of shape (n_samples_Y, n_features), default=None
-            None means X. If X is a tensor, Y must be one too, on the same device.
+            The samples of the columns. None means X. If X is a tensor, Y must be a tensor on the
+            same device.
 
         Returns
         -------
         gram : array of shape (n_samples_X, n_samples_Y)
-            The sum over candidates of Q_m cos(omega_m . (x - y)).
+            The mean of cos(omega . (x - y)) over the posterior of the frequencies omega.
         """
         check_is_fitted(self)
         X, Y = validated_pair(X, self, Y)
@@ -90,6 +94,7 @@ class FourierMap(SparseTransformer):
         Returns
         -------
         names : array of str
+            One name per column of ``transform``, such as "rff_cos0".
         """
         del input_features
         check_is_fitted(self)
@@ -99,7 +104,7 @@ class FourierMap(SparseTransformer):
 
 
 class SupervisedFourierMap(FourierMap):
-    """A Fourier map that is learned from labels."""
+    """Base class of Fourier maps that are learned from labels."""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -110,10 +115,13 @@ class SupervisedFourierMap(FourierMap):
 
 @contextmanager
 def all_or_nothing(estimator: Any) -> Iterator[Any]:
-    """Fit a copy of an estimator; the estimator takes over its attributes if nothing fails."""
+    """Fit a copy of an estimator, and copy its attributes back if no error occurs.
+
+    A fit that fails therefore leaves the estimator as it was.
+    """
     draft = copy.copy(estimator)
     yield draft
-    # What the draft has forgotten, such as the names of columns, is forgotten.
+    # The draft may have dropped attributes of an earlier fit, such as the names of columns.
     for name in vars(estimator).keys() - vars(draft).keys():
         delattr(estimator, name)
     vars(estimator).update(vars(draft))
@@ -122,16 +130,18 @@ def all_or_nothing(estimator: Any) -> Iterator[Any]:
 def read_sample(
     draft: Any, reader: Reader, data: Any, *, reset: bool, persist: bool = False
 ) -> AnySample:
-    """Return the data of a fit as a sample: one block in memory, or many that are read later.
+    """Return the data of a fit as a sample: one block in memory, or blocks that are read later.
 
     Parameters
     ----------
     draft : estimator
-        Learns its columns from these data if ``reset``, else they are compared.
+        The estimator that is fitted.
     reader : callable
         Validates rows.
     data : Batches, or tuple (X, y) or (X, y, sample_weight)
+        The data of the fit.
     reset : bool
+        Whether to store the number and names of the columns, rather than to check them.
     persist : bool, default=False
         Whether Dask collections stay in the memory of the workers, for many passes.
     """
@@ -154,14 +164,17 @@ def is_lazy(X: Any) -> bool:
 
 
 def lazily_mapped(estimator: Any, X: Any, attributes: tuple[str, ...]) -> Any:
-    """Return what ``transform`` makes of a Dask collection, block by block and when asked for."""
+    """Return ``transform`` of a Dask collection as a lazy Dask array.
+
+    The workers get only the given attributes of the estimator.
+    """
     from pacfourier.data import dask
 
     return dask.transformed(estimator, X, attributes)
 
 
 def prior_pool(sample: AnySample, estimator: Any, n_frequencies: int) -> FrequencyPool:
-    """Return a pool of frequencies from the prior that an estimator's parameters describe."""
+    """Return frequencies from the prior that an estimator's parameters describe."""
     seed = drawn_seed(estimator.random_state)
     spectrum = prior_spectrum(sample, estimator, np.random.default_rng(seed))
     return FrequencyPool(spectrum, n_frequencies, sample.n_features, seed, estimator.sampling)
@@ -193,12 +206,12 @@ def prior_spectrum(sample: AnySample, estimator: Any, rng: np.random.Generator) 
 
 
 def prior_source(estimator: Any) -> Any:
-    """Return where the bandwidth of the prior comes from; certificates ask for it."""
+    """Return where the bandwidth of the prior comes from, which certificates check."""
     return estimator.gamma if isinstance(estimator.kernel, str) else estimator.kernel
 
 
 def set_classes(estimator: Any, target: Target) -> None:
-    """Give an estimator the ``classes_`` of its target, or remove those of an earlier fit."""
+    """Set ``classes_`` from the target, or delete the attribute of an earlier fit."""
     if target.classes is not None:
         estimator.classes_ = target.classes
     elif hasattr(estimator, "classes_"):
@@ -210,22 +223,23 @@ def check_same_classes(target: Target, classes: Any) -> None:
     known: Any = target.classes
     if classes is not None and not np.array_equal(np.unique(classes), known):
         raise ValueError(
-            f"classes must be those of the first call, {target.classes}, got {classes!r}."
+            f"classes must be those of the first call, {target.classes}, got {classes!r}. Pass "
+            "classes=None after the first call."
         )
 
 
 def warn_of_many_classes(
     target: Target, n_samples: int, target_type: Any, *, stacklevel: int
 ) -> None:
-    """Warn about integers read as classes, though nobody said so, that look like numbers."""
+    """Warn if integers are read as classes by default but look like amounts."""
     if target_type != "auto" or target.classes is None or target.classes.dtype.kind not in "fiu":
         return
     n_classes = len(target.classes)
     if n_classes > 20 and n_samples < 10 * n_classes:
         warnings.warn(
-            f"y has {n_classes} distinct integers in {n_samples} samples, read as classes: pass "
-            "target_type='continuous' if they are numbers, or target_type='multiclass' to keep "
-            "them as classes without this warning.",
+            f"y has {n_classes} distinct integers in {n_samples} samples, which are read as "
+            "classes. Pass target_type='continuous' if they are amounts, or "
+            "target_type='multiclass' to keep them as classes without this warning.",
             UserWarning,
             stacklevel=stacklevel,
         )
@@ -251,7 +265,7 @@ def check_positive(name: str, value: Any) -> None:
 
 
 def drawn_seed(random_state: Any) -> int:
-    """Return a seed of 32 bits from a ``random_state``."""
+    """Return a 32-bit seed from a ``random_state``."""
     return int(check_random_state(random_state).randint(0, 2**32, dtype=np.uint64))
 
 

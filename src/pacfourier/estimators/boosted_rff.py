@@ -1,4 +1,4 @@
-"""Fourier features from rounds of boosting, with frequencies that move."""
+"""Fourier features learned in rounds of boosting, with frequencies that move."""
 
 from typing import Any, Self
 
@@ -38,62 +38,79 @@ from pacfourier.pacbayes.posteriors import (
 from pacfourier.spectra import RBF, Mixture
 
 LOSSES: dict[str, Losses] = {"hinge": hinge_losses, "square": square_losses}
-# Bandwidths of the candidates, in units of one over the mean squared distance of two samples.
+# Bandwidths of the candidates, times the mean squared distance between two samples.
 RELATIVE_GAMMAS = tuple(2 * 10.0**k for k in np.arange(-2, 1.25, 0.5))
 N_CANDIDATES = 1200
-# Moving frequencies are held by a normal prior: its precision, in units of the mean squared
-# distance. Its price is shared by all samples, as a divergence is in a bound.
+# A normal prior keeps frequencies from moving too far. This is its precision, in units of the mean
+# squared distance. The penalty is divided by the number of samples, like a divergence in a bound.
 PRIOR_PRECISION = 0.25
-# Steps a round of small samples, which more would fit to noise, and of large ones.
+# Steps per round for small samples, which more steps would overfit, and for large ones.
 FEWEST_STEPS, MOST_STEPS = 20, 50
 
 
 class BoostedRFF(SupervisedFourierMap):
-    r"""Fourier features from rounds that align with what the model still gets wrong.
+    """Fourier features from rounds that align with what the model still gets wrong.
 
-    Each round draws candidates from a multi-scale prior, weighs samples by how wrong the
-    current model is on them, keeps some frequencies by a Gibbs draw on the alignment with these
-    residuals, and moves *all* frequencies and amplitudes together by a few quasi-Newton steps.
-    At 5 to 20 frequencies the directions are what is scarce: drawn ones are wasted on wide data,
-    moved ones are not. What is kept is the frequencies: fit any linear model on the map.
+    Use it for the smallest error with few columns, for classification or regression. Fit any linear
+    model on the map. There is no certificate, because frequencies that were moved to fit a sample
+    do not come from a prior.
 
-    Classes may be of unequal size: the intercept is free, so that in every draw what the model
-    puts too low weighs as much as what it puts too high. Weights that also balance the classes
-    in the loss were measured, and do harm where one is rare.
+    The frequencies belong to a linear model on cosines and sines, which is fitted along with them.
+    Each round has three steps:
 
-    There is no certificate: frequencies that were moved to fit a sample have no prior.
+    1. Draw candidate frequencies from a prior with several bandwidths, and compute how well they
+       align with the residuals of the current model.
+    2. Choose some of them at random, by a Gibbs posterior over these alignments.
+    3. Move *all* frequencies and amplitudes together, by a few quasi-Newton steps on the loss.
+
+    With 5 to 20 frequencies, each one must point in a useful direction. On data with many features
+    few random directions are useful, so moving the frequencies helps most there.
+
+    Classes may have unequal sizes. The model has a free intercept, so in every round the samples
+    with scores that are too low weigh as much as those with scores that are too high. Balancing the
+    classes in the loss was tried in benchmarks and made the results worse when a class is rare.
 
     Parameters
     ----------
     n_frequencies : int, default=100
-        Number D of frequencies; the map has 2 D columns.
+        Number of frequencies to learn. The map has two columns per frequency.
     target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
-        What y holds, as in ``PBRFF``.
+        What y holds. "auto" infers it from y: integers and strings are classes, numbers with a
+        fractional part are continuous, and a matrix of zeros and ones is multilabel.
     n_rounds : int, default=4
-        In how many parts they are added.
+        Number of rounds. Each adds an equal share of the frequencies.
     n_steps : int or "auto", default="auto"
-        Quasi-Newton steps after each round. Large samples bear more: "auto" is half the square
-        root of their number, 20 at least and 50 at most.
+        Number of quasi-Newton steps after each round. "auto" is half the square root of the number
+        of samples, but at least 20 and at most 50: more steps would overfit small samples.
     ridge : float, default=0.01
-        Penalty on the squared amplitudes, against the mean loss.
+        Penalty on the squared amplitudes, relative to the mean loss.
     random_state : int, RandomState or None, default=None
-        With an integer the frequencies are the same for any number of threads.
+        Seed of the candidates and the choice among them. Pass an integer for reproducible results;
+        they do not depend on the number of threads.
     verbose : bool, default=False
         Whether to write a line to standard error after each round.
 
     Attributes
     ----------
     frequencies_ : array of shape (n_frequencies, n_features)
-        In the units of X; during the fit each column is measured by its standard deviation.
-    frequency_weights_, posterior_ : arrays of shape (n_frequencies,)
-        All equal.
+        The learned frequencies, in the units of X. During the fit, columns are divided by their
+        standard deviations, so X need not be scaled.
+    frequency_weights_ : array of shape (n_frequencies,)
+        Weights of the frequencies in the kernel of the map. All are equal and they sum to one.
+    pool_ : array of shape (n_frequencies, n_features)
+        The same as ``frequencies_``, because all frequencies are kept.
+    posterior_ : array of shape (n_frequencies,)
+        The same as ``frequency_weights_``.
     classes_ : array of shape (n_classes,)
-        The classes, where y holds classes.
+        The classes. Only defined if y holds classes.
     n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the features seen during fit. Only defined if all column names of X are strings.
 
     See Also
     --------
-    PBRFF : One pass, no moves, with a certificate.
+    PBRFF : One pass over the data, frequencies that do not move, and a certificate.
 
     Examples
     --------
@@ -131,14 +148,17 @@ class BoostedRFF(SupervisedFourierMap):
         Parameters
         ----------
         X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
+            The samples.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            How many copies each sample stands for. Their sum is the sample size that shares
-            the price of the prior: small sums hold frequencies back.
+            How many samples each row stands for. The sum of the weights is used as the sample size.
+            If it is small, frequencies are pulled more strongly towards zero.
 
         Returns
         -------
         self : object
+            The fitted estimator.
         """
         self._check_parameters()
         with all_or_nothing(self) as draft:
@@ -149,7 +169,7 @@ class BoostedRFF(SupervisedFourierMap):
             set_classes(draft, target)
             n_steps = self._steps(copies.sum())
             scaled, scales = scaled_columns(X, copies, self._dtype(X.shape, n_steps))
-            # The mean squared distance of two samples is twice the variance: one per column.
+            # The mean squared distance is twice the variance, and each scaled column has one.
             spread = 2 * max(int(np.isfinite(scales).sum()), 1)
             model = self._boosted(scaled, spread, scaled_outputs(target, y, copies), copies)
             draft.frequencies_ = model.frequencies / scales
@@ -166,7 +186,7 @@ class BoostedRFF(SupervisedFourierMap):
         target_type_of(self.target_type)
 
     def _dtype(self, shape: tuple[int, ...], n_steps: int) -> type[np.floating[Any]]:
-        """Return double precision if that takes no time, because steps amplify rounding."""
+        """Return double precision for small problems, because steps amplify rounding errors."""
         work = shape[0] * shape[1] * self.n_frequencies * self.n_rounds * n_steps
         return np.float64 if work <= SMALL_WORK else np.float32
 
@@ -176,7 +196,10 @@ class BoostedRFF(SupervisedFourierMap):
         return int(np.clip(np.sqrt(n_samples) / 2, FEWEST_STEPS, MOST_STEPS))
 
     def _boosted(self, X: Any, spread: float, outputs: Outputs, copies: FloatArray) -> CosineModel:
-        """Return the model after all rounds; ``spread`` is the mean squared distance of samples."""
+        """Return the model after all rounds.
+
+        ``spread`` is the mean squared distance between samples.
+        """
         labels, losses = outputs.values, LOSSES[outputs.loss]
         n_steps = self._steps(copies.sum())
         weights = copies / copies.sum()
@@ -184,7 +207,7 @@ class BoostedRFF(SupervisedFourierMap):
         report = reporter(self)
         prior = Mixture([RBF(gamma / spread) for gamma in RELATIVE_GAMMAS])
         penalties = Penalties(self.ridge, PRIOR_PRECISION * spread / copies.sum())
-        # The best constant: its residuals weigh the same on both sides of every output.
+        # At the best constant, positive and negative residuals have the same total.
         model = CosineModel.constant(X.shape[1], np.average(labels, axis=0, weights=copies))
         _, _, residuals = model_gradient(model, X, labels, losses, weights)
         sizes = _round_sizes(self.n_frequencies, self.n_rounds)
@@ -200,12 +223,12 @@ class BoostedRFF(SupervisedFourierMap):
 
 
 def _round_sizes(total: int, n_rounds: int) -> list[int]:
-    """Cut a number of frequencies into parts as equal as they can be, none of them empty."""
+    """Split a number of frequencies into parts of nearly equal size, none of them empty."""
     return [len(part) for part in np.array_split(np.arange(total), min(n_rounds, total))]
 
 
 def scaled_outputs(target: Target, y: Any, copies: FloatArray) -> Outputs:
-    """Return what the model predicts; numbers are scaled to deviation one."""
+    """Return what the model predicts. Continuous labels are scaled to unit variance."""
     outputs = target.outputs(y)
     if outputs.loss == "square":
         outputs = outputs._replace(values=scaled_columns(outputs.values, copies, np.float64)[0])
@@ -213,7 +236,7 @@ def scaled_outputs(target: Target, y: Any, copies: FloatArray) -> Outputs:
 
 
 def _drawn(X: Any, residuals: FloatArray, pool: FrequencyPool, size: int) -> FloatArray:
-    """Draw frequencies from the Gibbs posterior of the alignment with the residuals."""
+    """Draw frequencies from the Gibbs posterior of their alignment with the residuals."""
     scores = residual_losses(X, residuals, pool)
     temperature = inverse_temperature_of_size(scores, min(2 * size, len(pool) / 2))
     posterior = gibbs_posterior(scores, temperature)

@@ -1,4 +1,4 @@
-"""Fourier features drawn from the continuous Gibbs posterior."""
+"""Fourier features sampled from the Gibbs posterior over all frequencies."""
 
 import copy
 import operator
@@ -42,9 +42,9 @@ from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import alignment_evidence, certified_weights, particle_log_prior
 from pacfourier.spectra import Spectrum
 
-# Streams of random numbers under a seed: what the pilot learns must not depend on the run's.
+# Streams of random numbers. The pilot has its own: it must not depend on the particles it serves.
 PILOT_STREAM, RUN_STREAM, KEEP_STREAM = 0, 1, 2
-# A ladder needs fewer particles than a posterior.
+# Temperatures and step sizes can be found with fewer particles than the posterior needs.
 PILOT_PARTICLES = 20
 # Langevin moves per temperature.
 N_MOVES = 5
@@ -53,51 +53,70 @@ N_MOVES = 5
 class GibbsRFF(SupervisedFourierMap):
     r"""Fourier features drawn from the Gibbs posterior over all frequencies.
 
-    ``PBRFF`` weighs candidates that the prior happened to draw. Here the frequencies move: they
-    are a sample of :math:`q(\omega) \propto p(\omega)\, e^{-\beta \sqrt n \hat L(\omega)}` over the
-    whole space (Letarte, Morvant and Germain, 2019, Equation 12), found by sequential Monte
-    Carlo. Draws from the prior climb a ladder of temperatures; at each they are weighed,
-    drawn anew and moved along the gradient of the alignment loss, by moves that leave the
-    posterior of that temperature in place. Ladder and step sizes come from a pilot run with
-    other random numbers, so that the certificate holds for the very frequencies that are kept,
-    however well or badly the moves mix.
+    Use it for a tighter certificate than that of ``PBRFF`` on thousands of samples with many
+    features. ``PBRFF`` can only choose among the candidates that the prior happened to draw; here
+    the frequencies move, and reach much lower losses in many dimensions. The fit is slower: it
+    makes many passes over the data.
 
-    It is slower than ``PBRFF`` (each move is two products with the data) and reaches much lower
-    losses in many dimensions.
+    The frequencies are a sample of
+
+    .. math:: q(\omega) \propto p(\omega)\, e^{-\beta \sqrt n \hat L(\omega)}
+
+    (Letarte, Morvant and Germain, 2019, Equation 12), where p is the prior and :math:`\hat L` the
+    alignment loss. They are found by sequential Monte Carlo. Particles, which are frequencies drawn
+    from the prior, pass through a sequence of temperatures. At each temperature they are weighted,
+    resampled if few of them carry most of the weight, and moved along the gradient of the loss. The
+    moves leave the posterior of that temperature unchanged.
+
+    A pilot run with other random numbers sets the temperatures and the step sizes. The certificate
+    therefore holds for the frequencies that are kept, even if the run is too short to reach the
+    posterior.
 
     Parameters
     ----------
     n_frequencies : int, default=100
-        Number D of kept frequencies; the map has 2 D columns.
+        Number of frequencies to keep. The map has two columns per frequency.
     gamma : float or {"multiscale", "scale", "median"}, default="multiscale"
-        Bandwidth: the RBF kernel is exp(-gamma ||x - x'||^2). "multiscale" puts ten bandwidths
-        from 1e-7 to 1e2 into one prior, and particles move between them; "scale" is 1 /
-        (n_features * variance of X); "median" is 1 / (2 m^2) for m the median distance.
+        Bandwidth of the kernel, as in the RBF kernel exp(-gamma ||x - x'||^2). A larger value
+        makes the kernel narrower. Ignored if ``kernel`` is a ``Spectrum``.
+
+        - "multiscale": the prior mixes ten bandwidths from 1e-7 to 1e2, and particles move
+          between them.
+        - "scale": 1 / (n_features * variance of X).
+        - "median": 1 / (2 m^2), where m is the median distance between samples.
+
+        A certificate needs "multiscale" or a number that was chosen without this sample.
     kernel : {"rbf"} or Spectrum, default="rbf"
-        The kernel, by the name of its Fourier transform: Gaussian, or an object of
-        ``pacfourier.spectra`` that is RBF or a mixture of RBFs.
+        Kernel whose Fourier transform is the prior. A ``Spectrum`` must be an ``RBF`` or a mixture
+        of RBFs from ``pacfourier.spectra``; it contains its own bandwidth.
     beta : float, default=20.0
-        Inverse temperature: how far the posterior moves from the prior. The certificate holds
-        for any value, but not for the best of several fits.
+        How far the posterior moves from the prior. A larger value gives more weight to the
+        frequencies of smallest loss. The certificate holds for any value, but not for the best of
+        several fits.
     target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
-        What y holds. "auto" reads it off y: integers and strings are classes, numbers with a
-        fractional part are continuous, a matrix of zeros and ones holds label sets.
+        What y holds. "auto" infers it from y: integers and strings are classes, numbers with a
+        fractional part are continuous, and a matrix of zeros and ones is multilabel.
+        Declare "binary" if y can only have two values: the certificate may become smaller.
     n_particles : int, default=100
-        Number of frequencies that climb together. D of them are kept, drawn by their weights; at
-        least D climb, and then all are kept, with their weights. Few particles may miss the
-        best bandwidth.
+        Number of frequencies that are sampled together. ``n_frequencies`` of them are kept, drawn
+        by their weights. If ``n_frequencies`` is equal or larger, that many are sampled and all are
+        kept, with their weights. Too few particles may miss the best bandwidth.
     n_steps : int, default=100
-        Number of temperatures from the prior to the posterior. More steps follow the posterior
-        more closely, and lower the divergence that the certificate pays.
+        Number of temperatures between the prior and the posterior. More steps follow the posterior
+        more closely, which lowers the divergence in the certificate, and take longer.
     class_weight : {"balanced", None}, default="balanced"
-        Whether all classes weigh the same in the loss that is sampled, and agreements have mean
-        zero. ``losses_`` and the certificate are the paper's either way.
+        "balanced" gives all classes the same weight in the loss that is sampled, and centres the
+        agreement of two labels at zero. None uses the loss of the paper. The option only matters
+        if y holds classes, and not for two classes of equal size. ``losses_`` and the certificate
+        use the loss of the paper in both cases.
     precision : {"auto", "single", "double"}, default="auto"
-        Precision of the phases while particles move. "auto" is single, or double where that costs
-        nothing. The certificate is computed in double precision.
+        Floating-point precision of the products of samples and frequencies while particles move.
+        "auto" is double for small problems and single otherwise. The certificate is always
+        computed in double precision.
     random_state : int, RandomState or None, default=None
-        With an integer the frequencies are the same for any number of threads. Other chunks of
-        Dask collections move them by rounding, which moves that are accepted or not amplify.
+        Seed of the particles and their moves. Pass an integer for reproducible results; they do
+        not depend on the number of threads. For Dask collections they may depend on the chunks,
+        because a rounding error can decide whether a move is accepted.
     verbose : bool, default=False
         Whether to write a line to standard error at each temperature.
 
@@ -106,38 +125,37 @@ class GibbsRFF(SupervisedFourierMap):
     frequencies_ : array of shape (n_frequencies, n_features)
         The kept frequencies.
     frequency_weights_ : array of shape (n_frequencies,)
-        Their weights in the deployed kernel, summing to one.
+        Weights of the kept frequencies in the kernel of the map. They sum to one.
     kept_ : array of shape (n_frequencies,)
-        Their indices among the particles.
+        Indices of the kept frequencies among the particles.
+    losses_ : array of shape (n_particles,)
+        Alignment loss of each particle, as the paper defines it.
+    posterior_ : array of shape (n_particles,)
+        Weight of each particle. The weights sum to one.
+    inverse_temperature_ : float
+        The factor beta sqrt(n) of the loss in the posterior.
+    log_evidence_ : float
+        Estimate of the logarithm of the evidence, which is the prior mean of exp(-t L) for the
+        inverse temperature t. The estimate of the evidence itself is unbiased.
+    schedule_ : Schedule
+        What the pilot run found, as two arrays of shape (n_steps,). ``schedule_.powers`` are the
+        fractions of ``inverse_temperature_`` at which particles move, increasing to 1.
+        ``schedule_.steps`` are the sizes of the moves.
+    classes_ : array of shape (n_classes,)
+        The classes. Only defined if y holds classes.
     pool_ : array of shape (n_particles, n_features)
         All particles.
-    posterior_ : array of shape (n_particles,)
-        The weights of the particles, summing to one.
-    losses_ : array of shape (n_particles,)
-        Their alignment losses, as the paper defines them.
-    inverse_temperature_ : float
-        The tau of the posterior, beta sqrt(n).
-    log_evidence_ : float
-        Estimate of ln Z, Z the prior mean of exp(-tau L); the estimate of Z is unbiased.
-    keep_offset_ : float
-        The random number by which particles are kept.
-    log_prior_ : array of shape (n_particles,)
-        Logarithms of what each particle stands for in the prior; for the certificate.
-    schedule_ : Schedule
-        The ladder and the step sizes that the pilot found.
-    classes_ : array of shape (n_classes,)
-        The classes, where y holds classes.
     sums_ : AlignmentSums
-        What was learned of the data.
-    target_ : Target
-        How labels are coded.
-    summary_ : SampleSummary
-        What the sample shows of its past, for the certificate.
+        Sums over the samples, from which the losses are computed. ``sums_.n_samples`` is the
+        number of samples seen.
     n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the features seen during fit. Only defined if all column names of X are strings.
 
     See Also
     --------
-    PBRFF : The posterior over candidates that do not move.
+    PBRFF : The posterior over candidates that do not move, in one pass over the data.
 
     Examples
     --------
@@ -183,40 +201,42 @@ class GibbsRFF(SupervisedFourierMap):
         Parameters
         ----------
         X : array-like, sparse matrix, tensor or Dask collection of shape (n_samples, n_features)
-            The blocks of a collection are kept in the memory of the workers: each move is two
-            passes over them.
+            The samples. The blocks of a Dask collection stay in the memory of the workers, because
+            each move takes two passes over them.
         y : array-like or Dask collection of shape (n_samples,) or (n_samples, n_outputs)
+            The labels.
 
         Returns
         -------
         self : object
+            The fitted estimator.
         """
         self._check_parameters()
         with all_or_nothing(self) as draft:
             sample = read_sample(draft, labelled_rows, (X, y), reset=True, persist=True)
-            draft.target_, n_samples = shown_target(sample, self.target_type, stacklevel=3)
+            draft._target, n_samples = shown_target(sample, self.target_type, stacklevel=3)
             draft._climb(sample, n_samples)
-            learned = reduced(sample, draft.target_, draft.pool_, "double")
-            _, draft.sums_, draft.summary_ = learned
-            draft.losses_ = target_losses(learned.sums, draft.target_)
+            learned = reduced(sample, draft._target, draft.pool_, "double")
+            _, draft.sums_, draft._summary = learned
+            draft.losses_ = target_losses(learned.sums, draft._target)
         return self
 
     def _climb(self, sample: AnySample, n_samples: int) -> None:
         """Sample the posterior, and keep some of its particles."""
-        set_classes(self, self.target_)
+        set_classes(self, self._target)
         seed = drawn_seed(self.random_state)
-        self.prior_source_ = prior_source(self)
+        self._prior_source = prior_source(self)
         posterior = self._tempered_posterior(sample, n_samples, seed)
         run = self._run(posterior, sample.n_features, seed)
         self.inverse_temperature_ = posterior.inverse_temperature
         self.log_evidence_ = run.log_evidence
-        self.log_prior_ = particle_log_prior(
+        self._log_prior = particle_log_prior(
             run.log_weights, run.particles.potentials, run.log_evidence
         )
         self.pool_ = posterior.frequencies(run.particles)
         self.posterior_ = np.exp(run.log_weights)
-        self.keep_offset_ = np.random.default_rng([seed, KEEP_STREAM]).random()
-        self._keep(self.keep_offset_)
+        self._keep_offset = np.random.default_rng([seed, KEEP_STREAM]).random()
+        self._keep(self._keep_offset)
 
     def redraw(self, *, n_frequencies: int) -> Self:
         """Return a new estimator that keeps another number of the same particles.
@@ -224,11 +244,12 @@ class GibbsRFF(SupervisedFourierMap):
         Parameters
         ----------
         n_frequencies : int
-            At most the number of particles.
+            Number of frequencies to keep, at most the number of particles.
 
         Returns
         -------
         redrawn : GibbsRFF
+            A new estimator. This one is not changed.
         """
         check_is_fitted(self)
         redrawn = copy.copy(self).set_params(n_frequencies=n_frequencies)
@@ -236,9 +257,9 @@ class GibbsRFF(SupervisedFourierMap):
         if n_frequencies > len(self.posterior_):
             raise ValueError(
                 f"n_frequencies must be at most the {len(self.posterior_)} particles of this fit, "
-                f"got {n_frequencies}."
+                f"got {n_frequencies}. Fit again with more n_particles."
             )
-        redrawn._keep(self.keep_offset_)
+        redrawn._keep(self._keep_offset)
         return redrawn
 
     def certificate(
@@ -246,35 +267,37 @@ class GibbsRFF(SupervisedFourierMap):
     ) -> Certificate:
         """Return an upper bound on the alignment loss of the map's kernel.
 
-        No data are needed. It holds for the particles themselves, with probability over sample
-        and run, whether or not the run has reached the posterior. Fit once: the best of several
-        fits, by seed or beta, is not a certificate.
+        No data are needed. The bound holds for the particles themselves, whether or not the run has
+        reached the posterior. Fit only once: if you fit with several seeds or values of beta and
+        keep the best, its certificate is not valid.
 
         Parameters
         ----------
         epsilon : float, default=0.05
             Probability, over the sample and the run, that the bound fails.
         bound : str or BoundRecord, default="auto"
-            Name of a bound of ``pacfourier.bounds`` that rests on an exponential moment, or such
-            a bound of your own. "auto" takes the better of ``kl`` and ``unexpected_bernstein``
-            (``catoni_grid`` for label sets), each at epsilon / 2; for labels declared binary also
-            ``first_order``, each at epsilon / 3.
+            Name of a bound in ``pacfourier.bounds`` that is proved by an exponential moment, or
+            such a bound of your own. "auto" uses the better of ``kl`` and ``unexpected_bernstein``
+            (``catoni_grid`` for multilabel y), each at epsilon / 2. For labels declared binary it
+            also tries ``first_order``, each at epsilon / 3.
         of : {"deployed", "posterior"}, default="deployed"
-            Whether to certify the kernel of the kept frequencies, or of all particles.
+            Which kernel to certify: that of the kept frequencies, which ``transform`` uses, or that
+            of all particles, which ``kernel_matrix`` uses.
 
         Returns
         -------
         certificate : Certificate
-            If an assumption is violated, its ``value`` raises an error that says how to fix it.
+            ``certificate.value`` is the bound. If an assumption is violated, ``value`` raises an
+            error that says how to fix it.
         """
         check_is_fitted(self)
         return certificate_of(
             certified_weights(of, self.posterior_, self.kept_, self.frequency_weights_),
-            alignment_evidence(self.sums_, self.target_, log_prior=self.log_prior_),
+            alignment_evidence(self.sums_, self._target, log_prior=self._log_prior),
             sums=self.sums_,
-            target=self.target_,
-            summary=self.summary_,
-            prior_source=self.prior_source_,
+            target=self._target,
+            summary=self._summary,
+            prior_source=self._prior_source,
             epsilon=epsilon,
             bound=bound,
             of=of,
@@ -294,7 +317,7 @@ class GibbsRFF(SupervisedFourierMap):
         return max(self.n_particles, self.n_frequencies)
 
     def _keep(self, offset: float) -> None:
-        """Keep all particles with their weights, or a draw of equal weights."""
+        """Keep all particles with their weights, or draw some and give them equal weights."""
         n_particles = len(self.posterior_)
         if self.n_frequencies == n_particles:
             self.kept_, self.frequency_weights_ = np.arange(n_particles), self.posterior_
@@ -312,7 +335,7 @@ class GibbsRFF(SupervisedFourierMap):
             work = n_samples * sample.n_features * self._n_climbing()
             precision = "double" if self.n_steps * work <= SMALL_WORK else "single"
         loss = sample_objective(
-            sample, self.target_, balance=self.class_weight is not None, precision=precision
+            sample, self._target, balance=self.class_weight is not None, precision=precision
         )
         scales, weights = spectrum.gaussian_components()
         return TemperedPosterior(loss, self.beta * np.sqrt(n_samples), scales, weights)
@@ -340,7 +363,7 @@ class GibbsRFF(SupervisedFourierMap):
 def sample_objective(
     sample: AnySample, target: Target, **options: Any
 ) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
-    """Return the alignment loss of a sample and its gradient, as a function of frequencies."""
+    """Return a function that computes losses and their gradients from frequencies."""
     if sample.whole is not None:
         return alignment_objective(sample.whole.X, sample.whole.y, target, **options)
     return partial(blocked_objective, sample, target, **options)
@@ -349,7 +372,10 @@ def sample_objective(
 def blocked_objective(
     sample: AnySample, target: Target, frequencies: FloatArray, *, balance: bool, precision: str
 ) -> tuple[FloatArray, FloatArray]:
-    """Return losses and gradients as ``alignment_objective`` does, by two passes over blocks."""
+    """Return losses and gradients in two passes over the blocks of a sample.
+
+    For a sample in memory, ``alignment_objective`` does the same.
+    """
     options: dict[str, Any] = {"target": target, "frequencies": frequencies, "precision": precision}
     sums = sample.reduce(partial(_sums, **options), AlignmentSums.merge)
     losses, tilts = alignment_tilts(sums, target, balance=balance)

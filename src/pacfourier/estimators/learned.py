@@ -1,7 +1,7 @@
 """Fourier maps learned from labels in one pass over the data.
 
-A fit is three steps. *Read* the data into a sample of validated blocks. *Reduce* the blocks to
-sums over samples. *Choose* a posterior and the frequencies to keep, from the sums alone.
+A fit has three steps. *Read* the data into validated blocks of rows. *Reduce* the blocks to sums
+over the samples. *Choose* a posterior and the frequencies to keep, from the sums alone.
 """
 
 import copy
@@ -56,28 +56,38 @@ from pacfourier.pacbayes.posteriors import (
     draw_frequencies,
 )
 
-# Up to this many multiplications double precision takes no time, and precision="auto" uses it.
+# Up to this many multiplications precision="auto" is double, because it takes no time.
 SMALL_WORK = 10**9
-# The failure probability of the certificate that beta="bound" makes small.
+# Failure probability of the certificate that beta="bound" minimises.
 EPSILON = 0.05
 
 
 class Learned(NamedTuple):
-    """The result of *reduce*: how labels are coded, the sums, and a summary of the samples."""
+    """The result of *reduce*.
+
+    Attributes
+    ----------
+    target : Target
+        How labels are coded.
+    sums : AlignmentSums
+        Sums over the samples, from which the losses are computed.
+    summary : SampleSummary
+        Statistics of the samples, from which certificates check their assumptions.
+    """
 
     target: Target
     sums: AlignmentSums
     summary: SampleSummary
 
     def merge(self, other: Self) -> "Learned":
-        """Return the result for both data sets, whose labels must be coded alike."""
+        """Return the result for both data sets. Their labels must be coded in the same way."""
         sums, summary = self.sums.merge(other.sums), self.summary.merge(other.summary)
         merged = Learned(self.target.merge(other.target), sums, summary)
-        # Weights may be equal within blocks and differ between them.
+        # Weights may be equal within each block and differ between blocks.
         return merged.weighted() if sums.is_weighted else merged
 
     def weighted(self) -> "Learned":
-        """Return the same, marked as coming from samples of unequal weights."""
+        """Return the same result, marked as coming from samples with unequal weights."""
         return self._replace(summary=replace(self.summary, is_weighted=True))
 
 
@@ -86,13 +96,16 @@ class Choice(NamedTuple):
 
     Attributes
     ----------
-    losses, selection_losses : arrays of shape (n_candidates,)
-        The paper's losses, and those that the posterior is computed from.
+    losses : array of shape (n_candidates,)
+        The losses of the paper.
+    selection_losses : array of shape (n_candidates,)
+        The losses from which the posterior is computed.
     posterior : Posterior
+        The weights of the candidates.
     kept : array of shape (n_frequencies,)
         Indices of the kept candidates.
     weights : array of shape (n_frequencies,)
-        Their weights in the deployed kernel.
+        Weights of the kept candidates in the kernel of the map.
     """
 
     losses: FloatArray
@@ -103,62 +116,75 @@ class Choice(NamedTuple):
 
 
 class LearnedFourierMap(SupervisedFourierMap):
-    """Candidates from the prior, losses from the labels, kept frequencies from a posterior.
+    """Base class of maps that choose among candidate frequencies by labels.
 
-    A subclass names its posterior in ``_rule``, a dataclass whose fields are parameters of the
-    estimator (see ``PosteriorRule``), and writes its ``__init__``.
+    A subclass sets ``_rule`` to its posterior, a dataclass whose fields are parameters of the
+    estimator (see ``PosteriorRule``), and defines ``__init__``.
     """
 
     _rule: ClassVar[Callable[..., PosteriorRule]]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the posterior in one pass over the data, and draw the frequencies.
+        """Learn the posterior in one pass over the data, and choose the frequencies to keep.
 
         Parameters
         ----------
         X : array-like, sparse matrix, tensor or Dask collection of shape (n_samples, n_features)
+            The samples.
         y : array-like or Dask collection of shape (n_samples,) or (n_samples, n_outputs)
+            The labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative importance of each sample. The losses depend on ratios only.
+            Non-negative weight of each sample. Only ratios of weights matter. There is no
+            certificate if the weights are unequal.
 
         Returns
         -------
         self : object
+            The fitted estimator.
         """
         return self._learn((X, y, sample_weight), None, is_first=True)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add data: the result is that of ``fit`` on all data seen so far.
+        """Learn from one more batch of data.
 
-        If ``gamma`` is computed from data ("scale" or "median"), the first batch decides it.
+        The result is the same as that of ``fit`` on all batches together, with one exception: if
+        ``gamma`` is "scale" or "median", it is computed from the first batch only.
 
         Parameters
         ----------
         X : array-like, sparse matrix, tensor or Dask collection of shape (n_samples, n_features)
+            The samples.
         y : array-like or Dask collection of shape (n_samples,) or (n_samples, n_outputs)
+            The labels.
         classes : array-like of shape (n_classes,), default=None
-            Every class that may come; needed in the first call only. None means the classes of
-            the first batch.
+            All classes that can occur. Only needed in the first call, and only if the first batch
+            does not contain them all.
         sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weight of each sample, as in ``fit``.
 
         Returns
         -------
         self : object
+            The fitted estimator.
         """
         is_first = not hasattr(self, "sums_")
         return self._learn((X, y, sample_weight), classes, is_first=is_first)
 
     def merge(self, other: Self) -> Self:
-        """Return a new estimator: the same as if fitted on the data of both.
+        """Return a new estimator, the same as if it were fitted on the data of both.
+
+        Use it to fit parts of the data in separate processes.
 
         Parameters
         ----------
         other : estimator
-            Fitted with the same parameters and ``random_state``, on other data.
+            An estimator of the same class, fitted on other data with the same parameters and the
+            same integer as ``random_state``.
 
         Returns
         -------
-        merged : object
+        merged : estimator
+            A new estimator. Neither of the two is changed.
         """
         check_is_fitted(self)
         check_is_fitted(other)
@@ -168,11 +194,15 @@ class LearnedFourierMap(SupervisedFourierMap):
                 "n_candidates, kernel, gamma and sampling, and the same integer as "
                 f"random_state, got {self} and {other}."
             )
-        mine, theirs = self.target_, other.target_
+        mine, theirs = self._target, other._target
         if not (isinstance(mine, type(theirs)) or isinstance(theirs, type(mine))):
-            raise ValueError("merge needs two estimators with the same kind of labels.")
+            raise ValueError(
+                "merge needs two estimators with the same kind of labels, got "
+                f"{type(mine).__name__} and {type(theirs).__name__}: fit both with the same "
+                "target_type."
+            )
         recoded = other.sums_.recoded(mine.recoder(theirs))
-        learned = self._learned().merge(Learned(mine.merge(theirs), recoded, other.summary_))
+        learned = self._learned().merge(Learned(mine.merge(theirs), recoded, other._summary))
         return copy.copy(self)._keep(learned)
 
     def redraw(self, **parameters: Any) -> Self:
@@ -182,17 +212,20 @@ class LearnedFourierMap(SupervisedFourierMap):
         ----------
         **parameters
             New values of ``n_frequencies``, ``draw``, ``class_weight`` and the parameters of the
-            posterior.
+            posterior: ``beta``, or ``rho`` and ``mu``.
 
         Returns
         -------
-        redrawn : object
+        redrawn : estimator
+            A new estimator. This one is not changed.
         """
         check_is_fitted(self)
         allowed = ("n_frequencies", "draw", "class_weight", *self._rule_parameters())
         unknown = sorted(set(parameters) - set(allowed))
         if unknown:
-            raise ValueError(f"redraw takes {allowed}, got {unknown}: the others need a new fit.")
+            raise ValueError(
+                f"redraw takes {allowed}, got {unknown}. To change other parameters, fit again."
+            )
         redrawn = copy.copy(self).set_params(**parameters)
         redrawn._check_parameters()
         return redrawn._keep(self._learned())
@@ -202,39 +235,41 @@ class LearnedFourierMap(SupervisedFourierMap):
     ) -> Certificate:
         """Return an upper bound on the alignment loss, and the state of its assumptions.
 
-        No data are needed. The bound holds for every posterior, so all parameters of the
-        posterior may be tuned on the sample, except the beta of ``localised`` and the mu of
-        ``f_divergence``. The prior may not be tuned. Choose the bound in advance: the smallest
-        of several calls is not a certificate, while "auto" pays for its choice.
+        No data are needed. The bound holds for every posterior at once, so you may tune the
+        parameters of the posterior on the sample, except beta for the bound ``localised`` and mu
+        for the bound ``f_divergence``. You may not tune the prior. Choose the bound in advance: the
+        smallest value of several calls is not a certificate. "auto" accounts for its choice.
 
         Parameters
         ----------
         epsilon : float, default=0.05
             Probability, over the sample, that the bound fails.
         bound : str or BoundRecord, default="auto"
-            Name of a bound of ``pacfourier.bounds``, or a bound of your own. "auto" uses
-            ``unexpected_bernstein``; for labels declared binary the better of it and
-            ``first_order``, each at epsilon / 2; for label sets ``catoni_grid``.
+            Name of a bound in ``pacfourier.bounds``, or a bound of your own. "auto" uses
+            ``unexpected_bernstein``. For labels declared binary it uses the better of this and
+            ``first_order``, each at epsilon / 2, and for multilabel y it uses ``catoni_grid``.
         of : {"deployed", "posterior"}, default="deployed"
-            Whether to certify the kernel of the kept frequencies, or of the whole posterior.
+            Which kernel to certify: that of the kept frequencies, which ``transform`` uses, or that
+            of the whole posterior, which ``kernel_matrix`` uses.
 
         Returns
         -------
         certificate : Certificate
-            If an assumption is violated, its ``value`` raises an error that says how to fix it.
+            ``certificate.value`` is the bound. If an assumption is violated, ``value`` raises an
+            error that says how to fix it.
         """
         check_is_fitted(self)
         constants = dict(self._constants)
         if of == "deployed":
-            # The kept frequencies are not a Gibbs posterior.
+            # The weights of the kept frequencies alone are not a Gibbs posterior.
             constants.pop("inverse_temperature", None)
         return certificate_of(
             certified_weights(of, self.posterior_, self.kept_, self.frequency_weights_),
-            alignment_evidence(self.sums_, self.target_, constants=constants),
+            alignment_evidence(self.sums_, self._target, constants=constants),
             sums=self.sums_,
-            target=self.target_,
-            summary=self.summary_,
-            prior_source=self.prior_source_,
+            target=self._target,
+            summary=self._summary,
+            prior_source=self._prior_source,
             epsilon=epsilon,
             bound=bound,
             of=of,
@@ -249,7 +284,7 @@ class LearnedFourierMap(SupervisedFourierMap):
         return type(self)._rule(**parameters)
 
     def _check_parameters(self) -> None:
-        """Raise ValueError if a parameter is out of its range, before any work."""
+        """Raise ValueError if a parameter is invalid, before the data are read."""
         check_count("n_frequencies", self.n_frequencies)
         check_count("n_candidates", self.n_candidates)
         check_draw(self.draw, self.n_frequencies, self.n_candidates)
@@ -259,17 +294,17 @@ class LearnedFourierMap(SupervisedFourierMap):
         self._posterior_rule().check()
 
     def _learn(self, data: Any, classes: Any, *, is_first: bool) -> Self:
-        """Read, reduce, choose; if anything fails, the estimator stays as it was."""
+        """Read, reduce and choose. After an error the estimator is as it was before."""
         self._check_parameters()
         with all_or_nothing(self) as draft:
             sample = read_sample(draft, labelled_rows, data, reset=is_first)
             if is_first:
-                draft.prior_source_ = prior_source(self)
-                draft.target_ = self._first_target(sample, classes)
+                draft._prior_source = prior_source(self)
+                draft._target = self._first_target(sample, classes)
                 draft.pool_ = prior_pool(sample, self, self.n_candidates)
             else:
-                check_same_classes(self.target_, classes)
-            learned = reduced(sample, draft.target_, draft.pool_, self.precision)
+                check_same_classes(self._target, classes)
+            learned = reduced(sample, draft._target, draft.pool_, self.precision)
             if not is_first:
                 learned = self._learned().merge(learned)
             check_size(learned.sums)
@@ -279,11 +314,11 @@ class LearnedFourierMap(SupervisedFourierMap):
     def _first_target(self, sample: AnySample, classes: Any) -> Target:
         if classes is not None:
             return target_of(np.unique(classes), self.target_type, classes)
-        # The warning points at the call of fit.
+        # At this level, a warning shows the line of the user that calls fit.
         return shown_target(sample, self.target_type, stacklevel=5)[0]
 
     def _learned(self) -> Learned:
-        return Learned(self.target_, self.sums_, self.summary_)
+        return Learned(self._target, self.sums_, self._summary)
 
     def _keep(self, learned: Learned) -> Self:
         """Choose from what was learned, and store both as fitted attributes."""
@@ -295,8 +330,8 @@ class LearnedFourierMap(SupervisedFourierMap):
             draw=self.draw,
             is_balanced=self.class_weight is not None,
         )
-        self.target_, self.sums_, self.summary_ = learned
-        set_classes(self, self.target_)
+        self._target, self.sums_, self._summary = learned
+        set_classes(self, self._target)
         self.losses_, self.selection_losses_ = choice.losses, choice.selection_losses
         self.posterior_, self._constants = choice.posterior.weights, choice.posterior.constants
         if choice.posterior.inverse_temperature is not None:
@@ -322,7 +357,7 @@ def reduced(sample: AnySample, target: Target, pool: Any, precision: str) -> Lea
 
 
 def learned_of(block: Block, target: Target, pool: Any, precision: str) -> Learned:
-    """Return the sums and the summary of a block, over a pool of frequencies."""
+    """Return the sums and the summary of one block, for a pool of frequencies."""
     observed = target.observe(block.y)
     chosen: Any = working_precision(block.X.shape[0], pool) if precision == "auto" else precision
     sums = alignment_sums(
@@ -333,12 +368,12 @@ def learned_of(block: Block, target: Target, pool: Any, precision: str) -> Learn
 
 
 def working_precision(n_samples: int, pool: FrequencyPool) -> Precision:
-    """Return "double" if that takes no time, else "single"."""
+    """Return "double" for small problems, where it takes no time, else "single"."""
     return "double" if n_samples * len(pool) * pool.n_features <= SMALL_WORK else "single"
 
 
 def check_size(sums: AlignmentSums) -> None:
-    """Raise ValueError if fewer than two samples count."""
+    """Raise ValueError if fewer than two samples have a positive weight."""
     if sums.n_samples < 2:
         raise ValueError("X must have at least 2 samples of positive weight, got 1.")
     check_pairs(sums)
@@ -353,13 +388,13 @@ def choose(
     draw: Draw,
     is_balanced: bool,
 ) -> Choice:
-    """Choose a posterior over the candidates, and the frequencies to keep, from the sums."""
+    """Choose a posterior over the candidates and the frequencies to keep, from the sums."""
     target, sums, _ = learned
     losses = target_losses(sums, target)
     are_plain = not is_balanced or target.balance(sums.totals) is None
     selection_losses = losses if are_plain else balanced_losses(sums, target)
 
-    # Computed only if a rule asks for bounds, and once.
+    # Evidence takes time and few rules ask for bounds, so it is computed on demand, and once.
     evidence: Callable[[], Evidence] = cache(partial(alignment_evidence, sums, target))
     request = PosteriorRequest(
         selection_losses,

@@ -12,12 +12,22 @@ from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.data.samples import Block
 from pacfourier.estimators.learned import working_precision
 
-# A landmark is not a row of the data, is a row with another label, or is a row with its label.
+# A landmark is no row of the sample, a row with another label, or a row with the same label.
 ABSENT, POINT, SAMPLE = range(3)
 
 
 class LearnedOfLandmarks(NamedTuple):
-    """Sums, a summary of the samples, and whether each landmark is one of them."""
+    """What landmarks learn from a sample.
+
+    Attributes
+    ----------
+    sums : AlignmentSums
+        Sums over the samples, from which the losses are computed.
+    summary : SampleSummary
+        Statistics of the samples, from which certificates check their assumptions.
+    standing : array of shape (n_landmarks,)
+        Whether each landmark is ABSENT from the sample, a POINT of it or one of its SAMPLEs.
+    """
 
     sums: AlignmentSums
     summary: SampleSummary
@@ -39,7 +49,10 @@ def learned_of_landmarks(
     fingerprints: NDArray[np.uint64],
     labels: NDArray[Any],
 ) -> LearnedOfLandmarks:
-    """Return the result for a block; landmarks are known by fingerprint and label."""
+    """Return the result for one block of rows.
+
+    Landmarks are compared with rows by fingerprint and label.
+    """
     target.observe(block.y)
     precision = working_precision(block.X.shape[0], pool)
     return LearnedOfLandmarks(
@@ -52,9 +65,9 @@ def learned_of_landmarks(
 def landmark_standing(
     fingerprints: NDArray[np.uint64], labels: NDArray[Any], block: Block
 ) -> NDArray[np.intp]:
-    """Return whether each landmark is ABSENT, a POINT of the block or, with its label, a SAMPLE."""
+    """Return whether each landmark is ABSENT, a POINT of the block, or a SAMPLE of it."""
     rows = row_fingerprints(block.X)
-    # NumPy 2.0 overflows when it measures the range of fingerprints to choose an algorithm.
+    # By default, NumPy 2.0 computes the range of the fingerprints, which overflows.
     present = np.flatnonzero(np.isin(rows, fingerprints, kind="sort"))
     samples = set(zip(rows[present].tolist(), block.y[present].tolist(), strict=True))
     points = {point for point, _ in samples}
@@ -63,5 +76,8 @@ def landmark_standing(
 
 
 def source_of_part(source: str) -> str:
-    """Return how landmarks were chosen when more data came: random rows of a part of the data."""
+    """Return how landmarks were chosen, after more data were added.
+
+    Random rows of the first batch are no longer random rows of all data.
+    """
     return "random in a part" if source == "random" else source

@@ -1,4 +1,4 @@
-"""The alignment losses of given frequencies, as a function."""
+"""The alignment losses of given frequencies."""
 
 from typing import Any
 
@@ -14,25 +14,34 @@ def alignment_losses(
 ) -> Any:
     r"""Return how badly each cosine agrees with the labels, over all pairs of samples.
 
+    Use it to judge frequencies on data that they were not learned from.
+
     .. math:: \hat L(\omega) = \frac{1}{n (n - 1)} \sum_{i \neq j}
               \frac{1 - \lambda_{ij} \cos(\omega \cdot (x_i - x_j))}{2}
 
-    in O(n) operations per frequency (Propositions 7 and 8 of the paper's supplement).
+    Here :math:`\lambda_{ij}` is the agreement of two labels: 1 in the same class and -1 in
+    different classes. The cost is O(n) per frequency (Propositions 7 and 8 of the paper's
+    supplement).
 
     Parameters
     ----------
     X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
-        float32 samples are computed in single precision, all others in double precision.
+        The samples. If X is float32, the losses are computed in single precision, else in double
+        precision.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The labels.
     frequencies : array-like of shape (n_frequencies, n_features)
+        The frequencies to judge, for example ``frequencies_`` of a fitted estimator.
     sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weight of each sample. Only ratios of weights matter.
     target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
-        What y holds; "auto" reads it off y.
+        What y holds. "auto" infers it from y.
 
     Returns
     -------
     losses : array of shape (n_frequencies,)
-        Between 0 and 1. A tensor beside X if X is one.
+        One loss per frequency, between 0 and 1. If X is a tensor, so are the losses, on the same
+        device.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Fourier features from the divergence ball of Sinha and Duchi."""
+"""Fourier features learned from labels by the method of Sinha and Duchi."""
 
 from typing import Any
 
@@ -12,33 +12,106 @@ from pacfourier.spectra import Spectrum
 class OKRFF(LearnedFourierMap):
     r"""Fourier features learned from labels by optimal alignment in a divergence ball.
 
-    The same candidates and losses as ``PBRFF``; the posterior is the one of least mean loss with
-    :math:`D_\mu(Q \Vert P) \le \rho` (Sinha and Duchi, 2016, for mu = 2). For mu = 2, while the
-    ball binds, the posterior is as wide as N / (1 + rho) equal weights.
+    Use it to compare ``PBRFF`` with the method of Sinha and Duchi (2016). Candidates, losses,
+    methods and certificates are those of ``PBRFF``. Only the posterior over the candidates differs.
 
-    The defaults are chosen by measurement; the paper's comparison takes ``draw="replacement",
-    class_weight=None``, a ``rho`` of N times 1e-4 to 1 and a ``gamma``, both from validation.
+    The posterior Q has the smallest mean loss among all weights that are close to the uniform prior
+    P, that is, with :math:`D_\mu(Q \Vert P) \le \rho`. Their method has mu = 2. In that case the
+    posterior is as spread out as equal weights on N / (1 + rho) of the N candidates, unless rho is
+    so large that the ball contains the best weights of all.
+
+    The defaults were chosen in benchmarks. To follow the comparison in Letarte, Morvant and Germain
+    (2019), set ``draw="replacement"`` and ``class_weight=None``, and choose ``gamma``, and ``rho``
+    between 1e-4 N and N, on validation data.
 
     Parameters
     ----------
     n_frequencies : int, default=100
-        Number D of kept frequencies; the map has 2 D columns.
+        Number of frequencies to keep. The map has two columns per frequency.
+    gamma : float or {"multiscale", "scale", "median"}, default="multiscale"
+        Bandwidth of the kernel, as in the RBF kernel exp(-gamma ||x - x'||^2). A larger value
+        makes the kernel narrower. Ignored if ``kernel`` is a ``Spectrum``.
+
+        - "multiscale": the prior mixes ten bandwidths from 1e-7 to 1e2, and the labels choose
+          among them.
+        - "scale": 1 / (n_features * variance of X).
+        - "median": 1 / (2 m^2), where m is the median distance between samples.
+
+        A certificate needs "multiscale" or a number that was chosen without this sample.
+    kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
+        Kernel whose Fourier transform is the prior. A ``Spectrum`` is an object from
+        ``pacfourier.spectra``; it contains its own bandwidth.
     rho : float or "ess", default="ess"
-        Radius of the ball. "ess" takes that of 2 D equal weights, whatever the data. The
-        authors' code counts in squared distance, which is rho / N.
+        Radius of the ball: how far the posterior may move from the prior. With "ess", for
+        effective sample size, the ball reaches as far as equal weights on 2 * n_frequencies
+        candidates. The code of Sinha and Duchi uses the squared distance rho / n_candidates.
     mu : float, default=2.0
-        Order of the divergence, above one; two is the chi-square divergence.
+        Order of the divergence, greater than one. Two is the chi-square divergence.
+    target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
+        What y holds. "auto" infers it from y: integers and strings are classes, numbers with a
+        fractional part are continuous, and a matrix of zeros and ones is multilabel.
+        Declare "binary" if y can only have two values: the certificate may become smaller.
     n_candidates : int, default=20000
-        Number N of frequencies drawn from the prior. They are never stored.
-    draw, class_weight, kernel, gamma, sampling, target_type, precision, random_state
-        As in ``PBRFF``.
+        Number of candidate frequencies drawn from the prior. They are generated when they are
+        needed and never stored.
+    draw : {"weighted", "distinct", "replacement"}, default="weighted"
+        How to choose the frequencies to keep.
+
+        - "weighted": the candidates with the largest posterior weights, weighted in proportion.
+        - "distinct": drawn from the posterior without replacement, with equal weights.
+        - "replacement": drawn from the posterior with replacement, with equal weights, as in
+          the paper. A frequency can then appear several times.
+    class_weight : {"balanced", None}, default="balanced"
+        "balanced" gives all classes the same weight in the losses from which the posterior is
+        computed, and centres the agreement of two labels at zero (see ``selection_losses_``).
+        None uses the losses of the paper. The option only matters if y holds classes, and not
+        for two classes of equal size.
+    sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
+        How the candidates are drawn together.
+
+        - "iid": independently.
+        - "orthogonal": in groups of orthogonal vectors.
+        - "sobol": from a scrambled quasi-random sequence.
+        - "structured": as products of random signs and Walsh-Hadamard transforms. The fit is
+          several times faster on dense data with hundreds of features, at about the same error
+          (see ``docs/structured.md``).
+    precision : {"auto", "single", "double"}, default="auto"
+        Floating-point precision of the products of samples and frequencies. "auto" is double
+        for small problems and single otherwise. Products that are too large for single
+        precision are always computed in double precision.
+    random_state : int, RandomState or None, default=None
+        Seed of the candidates. Pass an integer for reproducible results. Two estimators with
+        the same integer have the same candidates and can be merged, unless their ``gamma`` is
+        computed from data.
 
     Attributes
     ----------
-    frequencies_, frequency_weights_, kept_, losses_, selection_losses_, posterior_, classes_
-        As in ``PBRFF``.
-    pool_, sums_, n_features_in_
-        As in ``PBRFF``.
+    frequencies_ : array of shape (n_frequencies, n_features)
+        The kept frequencies.
+    frequency_weights_ : array of shape (n_frequencies,)
+        Weights of the kept frequencies in the kernel of the map. They sum to one.
+    kept_ : array of shape (n_frequencies,)
+        Indices of the kept frequencies among the candidates.
+    losses_ : array of shape (n_candidates,)
+        Alignment loss of each candidate, as the paper defines it.
+    selection_losses_ : array of shape (n_candidates,)
+        Losses from which the posterior is computed. With ``class_weight="balanced"``, all
+        classes have the same weight, and the agreement of two labels is 1 in the same class
+        and -1 / (n_classes - 1) otherwise. Else they equal ``losses_``.
+    posterior_ : array of shape (n_candidates,)
+        Posterior weight of each candidate. The weights sum to one.
+    classes_ : array of shape (n_classes,)
+        The classes. Only defined if y holds classes.
+    pool_ : FrequencyPool
+        The candidates. ``pool_[:10]`` returns the first ten as an array, and ``pool_.spectrum``
+        is the prior.
+    sums_ : AlignmentSums
+        Sums over the samples, from which the losses are computed. ``sums_.n_samples`` is the
+        number of samples seen.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the features seen during fit. Only defined if all column names of X are strings.
 
     See Also
     --------

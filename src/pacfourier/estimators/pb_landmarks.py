@@ -1,4 +1,4 @@
-"""One learned similarity per landmark."""
+"""Similarities to landmarks that are learned from labels."""
 
 import copy
 from functools import partial
@@ -51,48 +51,101 @@ FREQUENCIES = ("per_landmark", "shared")
 class PBLandmarks(LandmarkMap):
     r"""Similarities to landmarks, each learned from labels by its own pseudo-posterior.
 
-    For every landmark, frequencies are drawn from the prior and weighted by how well their
-    cosines tell the samples of the landmark's class from the others,
-    :math:`Q^l_m \propto e^{-\beta \sqrt n \hat L^l_m}`; the feature is
-    :math:`\psi_l(x) = \sum_m Q^l_m \cos(\omega^l_m \cdot (x_l - x))` (Letarte, Morvant and
-    Germain, 2019, Equations 12 and 13).
+    Use it for features that you can interpret: column l says how similar a sample is to landmark l.
+    A landmark is a reference point with a class, usually one of the samples. y must hold classes.
+
+    For every landmark :math:`x_l`, frequencies :math:`\omega^l_m` are drawn from the prior, which
+    is the Fourier transform of a kernel. The loss :math:`\hat L^l_m` says how badly the cosine of a
+    frequency separates the class of the landmark from the other classes. The feature of the
+    landmark is a weighted mean of the cosines,
+
+    .. math:: \psi_l(x) = \sum_m Q^l_m \cos(\omega^l_m \cdot (x_l - x)), \qquad
+              Q^l_m \propto e^{-\beta \sqrt n \hat L^l_m}
+
+    (Letarte, Morvant and Germain, 2019, Equations 12 and 13), where n is the number of samples.
 
     Parameters
     ----------
     landmarks : {"medoids", "kmeans", "random", "stratified"}, tuple or callable, default="medoids"
-        Which points, as in ``RBFLandmarks``. Samples can be certified, and so can given points
-        that come from elsewhere; centroids cannot.
+        How to choose the landmarks.
+
+        - "medoids": in each class, the samples nearest to the centroids of k-means.
+        - "kmeans": in each class, the centroids themselves. They cannot be certified.
+        - "random": samples drawn at random, without looking at the data.
+        - "stratified": samples drawn at random in each class.
+        - a tuple ``(points, labels)``: the landmarks themselves. They can be
+          certified if they are samples, or if they come from other data.
+        - a function of ``(X, y, n_landmarks, rng)`` that returns the indices of samples, or
+          ``(points, labels)``.
+
+        Options that work class by class give all classes an equal share of the landmarks. If a
+        class has too few samples for its share, the others get the rest.
     n_landmarks : int or float, default=0.1
-        A count, or a fraction of the samples.
+        Number of landmarks, if int, or fraction of the samples, if float. Ignored if the landmarks
+        are given.
     gamma : float or {"median", "scale", "multiscale"}, default="median"
-        Bandwidth, as in ``RFF``.
+        Bandwidth of the kernel, as in the RBF kernel exp(-gamma ||x - x'||^2). A larger value
+        makes the kernel narrower. Ignored if ``kernel`` is a ``Spectrum``.
+
+        - "median": 1 / (2 m^2), where m is the median distance between samples.
+        - "scale": 1 / (n_features * variance of X).
+        - "multiscale": an equal mixture of ten bandwidths from 1e-7 to 1e2.
+
+        A certificate needs "multiscale" or a number that was chosen without this sample.
     kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
-        The kernel, by the name of its Fourier transform.
+        Kernel whose Fourier transform is the prior. A ``Spectrum`` is an object from
+        ``pacfourier.spectra``; it contains its own bandwidth.
     n_frequencies : int, default=64
         Number of frequencies per landmark.
     beta : float, default=1.0
-        Inverse temperature of the posteriors.
+        How far the posteriors move from the prior. A larger value gives more weight to the
+        frequencies of smallest loss.
     frequencies : {"per_landmark", "shared"}, default="per_landmark"
-        Whether each landmark draws its own frequencies, or all landmarks weigh the same ones.
+        Whether each landmark has its own frequencies, or all landmarks weight the same ones.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
-        How the frequencies are drawn together; "structured" is not faster here.
+        How the frequencies are drawn together.
+
+        - "iid": independently.
+        - "orthogonal": in groups of orthogonal vectors.
+        - "sobol": from a scrambled quasi-random sequence.
+        - "structured": as products of random signs and Walsh-Hadamard transforms. It is not
+          faster here.
     random_state : int, RandomState or None, default=None
+        Seed of the landmarks and frequencies. Pass an integer for reproducible results.
 
     Attributes
     ----------
-    landmarks_, landmark_labels_, landmark_indices_
-        As in ``RBFLandmarks``.
-    losses_, posterior_ : arrays of shape (n_landmarks, n_frequencies)
-    pool_ : FrequencyPool
-        Landmark l owns rows l D to l D + D - 1, unless the frequencies are shared.
-    phases_ : array of shape (n_landmarks, n_frequencies)
-        The phase of every landmark at its frequencies.
-    sums_ : AlignmentSums
-        What was learned of the data; additive.
+    landmarks_ : array or sparse matrix of shape (n_landmarks, n_features)
+        The landmarks.
+    landmark_labels_ : array of shape (n_landmarks,)
+        The class of each landmark.
+    landmark_indices_ : array of shape (n_landmarks,) or None
+        Their rows in the sample. None if the landmarks are not rows chosen in the sample, and after
+        ``merge``.
     is_sample_ : array of shape (n_landmarks,)
-        Whether the landmark is one of the samples seen.
+        Whether each landmark is one of the samples, with the same label.
+    losses_ : array of shape (n_landmarks, n_frequencies)
+        Loss of each frequency for each landmark.
+    posterior_ : array of shape (n_landmarks, n_frequencies)
+        Weight of each frequency for each landmark. The weights of a landmark sum to one.
+    phases_ : array of shape (n_landmarks, n_frequencies)
+        Inner product of each landmark with each of its frequencies.
+    pool_ : FrequencyPool
+        The frequencies of all landmarks, in order, or the shared ones. ``frequencies_of`` returns
+        those of one landmark.
     classes_ : array of shape (n_classes,)
+        The classes.
+    sums_ : AlignmentSums
+        Sums over the samples, from which the losses are computed. ``sums_.n_samples`` is the
+        number of samples seen.
     n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the features seen during fit. Only defined if all column names of X are strings.
+
+    See Also
+    --------
+    RBFLandmarks : The kernel itself, before anything is learned.
 
     Examples
     --------
@@ -129,48 +182,57 @@ class PBLandmarks(LandmarkMap):
     def fit(self, X: Any, y: Any) -> Self:
         """Choose the landmarks and learn their similarities.
 
-        Landmarks of Dask collections must be given as (points, labels).
-
         Parameters
         ----------
         X : array-like, sparse matrix, tensor or Dask collection of shape (n_samples, n_features)
+            The samples. If X is a Dask collection, give the landmarks as ``(points, labels)``.
         y : array-like or Dask collection of shape (n_samples,)
-            Classes.
+            The classes.
 
         Returns
         -------
         self : object
+            The fitted estimator.
         """
         return self._learn((X, y), None, is_first=True)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Add data, for the landmarks chosen at the first call.
+        """Learn from one more batch of data.
+
+        The first call chooses the landmarks. Later calls keep them.
 
         Parameters
         ----------
         X : array-like, sparse matrix, tensor or Dask collection of shape (n_samples, n_features)
+            The samples.
         y : array-like or Dask collection of shape (n_samples,)
+            The classes.
         classes : array-like of shape (n_classes,), default=None
-            Every class that may come; needed in the first call only. None means the classes of
-            the first batch.
+            All classes that can occur. Only needed in the first call, and only if the first batch
+            does not contain them all.
 
         Returns
         -------
         self : object
+            The fitted estimator.
         """
         return self._learn((X, y), classes, is_first=not hasattr(self, "sums_"))
 
     def merge(self, other: Self) -> Self:
-        """Return a new estimator: the same as if fitted on the data of both.
+        """Return a new estimator, the same as if it were fitted on the data of both.
+
+        Use it to fit parts of the data in separate processes.
 
         Parameters
         ----------
         other : PBLandmarks
-            With the same given landmarks and the same ``random_state``, fitted on other data.
+            An estimator with the same landmarks, parameters and integer ``random_state``, fitted on
+            other data. Pass ``landmarks=(points, labels)`` to both.
 
         Returns
         -------
         merged : PBLandmarks
+            A new estimator. Neither of the two is changed.
         """
         check_is_fitted(self)
         check_is_fitted(other)
@@ -183,23 +245,25 @@ class PBLandmarks(LandmarkMap):
                 f"same random_state, got {self} and {other}."
             )
         merged = copy.copy(self)
-        merged.target_ = self.target_.merge(other.target_)
-        # Points chosen in one sample and given to the other are points chosen in a sample.
-        chooser = self if self.landmark_source_ != "given" else other
-        merged.landmark_source_ = source_of_part(chooser.landmark_source_)
+        merged._target = self._target.merge(other._target)
+        # Landmarks that one side chose in its sample are not given points of the merged sample.
+        chooser = self if self._landmark_source != "given" else other
+        merged._landmark_source = source_of_part(chooser._landmark_source)
         merged.landmark_indices_ = None
         return merged._keep(self._learned().merge(other._learned()))
 
     def redraw(self, *, beta: float) -> Self:
-        """Return a new estimator with another temperature, without a pass over the data.
+        """Return a new estimator with another beta, without a pass over the data.
 
         Parameters
         ----------
         beta : float
+            New value of the parameter.
 
         Returns
         -------
         redrawn : PBLandmarks
+            A new estimator. This one is not changed.
         """
         check_is_fitted(self)
         redrawn = copy.copy(self).set_params(beta=beta)
@@ -212,11 +276,13 @@ class PBLandmarks(LandmarkMap):
         Parameters
         ----------
         X : array-like, sparse matrix, tensor or Dask collection of shape (n_samples, n_features)
+            The samples.
 
         Returns
         -------
         similarities : array of shape (n_samples, n_landmarks)
-            A lazy Dask array for a Dask collection.
+            One column per landmark. The result is a tensor on the same device if X is a tensor, and
+            a lazy Dask array if X is a Dask collection.
         """
         check_is_fitted(self)
         if is_lazy(X):
@@ -235,12 +301,14 @@ class PBLandmarks(LandmarkMap):
         Parameters
         ----------
         X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
+            The samples.
         landmark : int
-            Its row of ``landmarks_``.
+            Row of the landmark in ``landmarks_``.
 
         Returns
         -------
         similarities : array of shape (n_samples,)
+            The column of ``transform`` for this landmark.
         """
         check_is_fitted(self)
         X = validated(X, self, reset=False)
@@ -254,27 +322,37 @@ class PBLandmarks(LandmarkMap):
     ) -> Certificate | list[Certificate]:
         """Return upper bounds on the losses of the landmarks' similarities.
 
-        Landmarks drawn without looking at the data cost nothing on average, and the logarithm
-        of their number each; landmarks chosen among the n samples by any other rule cost
-        ln(n / n_landmarks) on average and ln n each. The prior must not come from the sample, so
-        ``gamma`` must be a number or "multiscale": with the default "median" the certificate
-        has no value.
+        The prior must not depend on the sample, so ``gamma`` must be "multiscale" or a number. With
+        the default "median" the certificate has no value.
+
+        The divergence in the bound includes the price of choosing the landmarks. For n samples and
+        L landmarks:
+
+        - Random landmarks, and landmarks that are not in the sample, cost nothing on average, and
+        ln L
+          if each is certified.
+        - Landmarks chosen among the samples in any other way cost ln(n / L) on average, and ln n if
+          each is certified.
 
         Parameters
         ----------
         epsilon : float, default=0.05
             Probability, over the sample, that a bound fails.
         bound : str or BoundRecord, default="auto"
-            "unexpected_bernstein" ("auto"), "kl", "catoni_grid", "hoeffding_grid" or
-            "hoeffding_peeling", or a bound of your own that takes ``pairs``.
+            "unexpected_bernstein", "kl", "catoni_grid", "hoeffding_grid", "hoeffding_peeling", or a
+            bound of your own that takes ``pairs``. "auto" uses "unexpected_bernstein".
         of : {"average", "each"} or int, default="average"
-            The mean over the landmarks; each of them, all bounds holding together; or one
-            landmark that was named before the data were seen.
+            What to certify.
+
+            - "average": the mean loss of all landmarks.
+            - "each": the loss of each landmark. All bounds hold at the same time.
+            - an int: the loss of one landmark, if you chose it before you saw the data.
 
         Returns
         -------
-        certificate : Certificate, or list of Certificate for "each"
-            If an assumption is violated, its ``value`` raises an error that says how to fix it.
+        certificate : Certificate, or list of Certificate if ``of`` is "each"
+            ``certificate.value`` is the bound. If an assumption is violated, ``value`` raises an
+            error that says how to fix it.
         """
         check_is_fitted(self)
         n_landmarks = self.landmarks_.shape[0]
@@ -282,7 +360,7 @@ class PBLandmarks(LandmarkMap):
         facts = LandmarkFacts(
             waves=self._waves(),
             posteriors=self.posterior_,
-            source=self.landmark_source_,
+            source=self._landmark_source,
             are_samples=self.is_sample_.all() and n_distinct == n_landmarks,
             are_foreign=(self._standing == ABSENT).all(),
             n_samples=self.sums_.n_samples,
@@ -290,9 +368,9 @@ class PBLandmarks(LandmarkMap):
         certify = partial(
             landmark_certificate,
             facts,
-            target=self.target_,
-            summary=self.summary_,
-            prior_source=self.prior_source_,
+            target=self._target,
+            summary=self._summary,
+            prior_source=self._prior_source,
             epsilon=epsilon,
             bound=bound,
         )
@@ -312,10 +390,12 @@ class PBLandmarks(LandmarkMap):
         Parameters
         ----------
         landmark : int
+            Row of the landmark in ``landmarks_``.
 
         Returns
         -------
         frequencies : array of shape (n_frequencies, n_features)
+            The frequencies, in the order of the columns of ``posterior_``.
         """
         if self._is_shared:
             return self.pool_[:]
@@ -324,15 +404,15 @@ class PBLandmarks(LandmarkMap):
         return self.pool_[start : start + n_frequencies]
 
     def _learn(self, data: Any, classes: Any, *, is_first: bool) -> Self:
-        """Read, reduce, choose; if anything fails, the estimator stays as it was."""
+        """Read, reduce and choose. After an error the estimator is as it was before."""
         self._check_parameters()
         with all_or_nothing(self) as draft:
             sample = read_sample(draft, classed_rows, data, reset=is_first)
             if is_first:
                 draft._begin(sample, classes)
             else:
-                check_same_classes(self.target_, classes)
-                draft.landmark_source_ = source_of_part(self.landmark_source_)
+                check_same_classes(self._target, classes)
+                draft._landmark_source = source_of_part(self._landmark_source)
             learned = draft._reduced(sample)
             if not is_first:
                 learned = self._learned().merge(learned)
@@ -344,7 +424,7 @@ class PBLandmarks(LandmarkMap):
     def _begin(self, sample: AnySample, classes: Any) -> None:
         """Choose landmarks and frequencies."""
         seed = self._choose_landmarks(sample, classes)
-        self.prior_source_ = prior_source(self)
+        self._prior_source = prior_source(self)
         self._is_shared = self.frequencies == "shared"
         n_owners = 1 if self._is_shared else self.landmarks_.shape[0]
         self.pool_ = FrequencyPool(
@@ -361,7 +441,7 @@ class PBLandmarks(LandmarkMap):
     def _reduced(self, sample: AnySample) -> LearnedOfLandmarks:
         of_block = partial(
             learned_of_landmarks,
-            target=self.target_,
+            target=self._target,
             pool=self.pool_,
             fingerprints=row_fingerprints(self.landmarks_),
             labels=self.landmark_labels_,
@@ -370,11 +450,11 @@ class PBLandmarks(LandmarkMap):
         return learned
 
     def _learned(self) -> LearnedOfLandmarks:
-        return LearnedOfLandmarks(self.sums_, self.summary_, self._standing)
+        return LearnedOfLandmarks(self.sums_, self._summary, self._standing)
 
     def _keep(self, learned: LearnedOfLandmarks) -> Self:
         """Compute losses and posteriors from what was learned, and store them all."""
-        self.sums_, self.summary_, self._standing = learned
+        self.sums_, self._summary, self._standing = learned
         self.is_sample_ = self._standing == SAMPLE
         self.losses_ = self._waves().losses
         inverse_temperature = self.beta * np.sqrt(self.sums_.n_samples)
@@ -389,6 +469,6 @@ class PBLandmarks(LandmarkMap):
         check_option("frequencies", self.frequencies, FREQUENCIES)
 
     def _waves(self) -> LandmarkWaves:
-        codes = self.target_.encode(self.landmark_labels_).toarray()
-        agreement = self.target_.agreement(self.sums_.totals)
+        codes = self._target.encode(self.landmark_labels_).toarray()
+        agreement = self._target.agreement(self.sums_.totals)
         return landmark_waves(self.sums_, codes, agreement, self.phases_, self.is_sample_)

@@ -1,4 +1,4 @@
-"""Fourier features from the PAC-Bayesian pseudo-posterior."""
+"""Fourier features learned from labels by a PAC-Bayesian pseudo-posterior."""
 
 from typing import Any
 
@@ -12,82 +12,120 @@ from pacfourier.spectra import Spectrum
 class PBRFF(LearnedFourierMap):
     r"""Fourier features learned from labels by a PAC-Bayesian pseudo-posterior.
 
-    Candidate frequencies come from the prior, the Fourier transform of a kernel. One pass over
-    the data gives each its alignment loss: how badly its cosine agrees with the labels, over all
-    pairs of samples. The pseudo-posterior :math:`Q_m \propto e^{-\beta \sqrt n \hat L_m}`
-    (Letarte, Morvant and Germain, 2019, Equation 19) says which to keep. The result is a small
-    map for a linear model, in place of a kernel machine.
+    Use it to replace a kernel machine by a linear model on a few columns. One pass over the data is
+    enough, so the data may also come in batches or from Dask, and ``certificate`` bounds the
+    alignment loss of the learned kernel on new data. If you only want the smallest error, try
+    ``BoostedRFF``.
 
-    The defaults are chosen by measurement; the paper's own are ``beta=1.0,
-    draw="replacement", class_weight=None`` and a ``gamma`` from validation.
+    The candidates are frequencies drawn from the prior, which is the Fourier transform of a kernel.
+    The alignment loss :math:`\hat L_m` of candidate m says how badly its cosine agrees with the
+    labels, over all pairs of the n samples. The pseudo-posterior
+
+    .. math:: Q_m \propto e^{-\beta \sqrt n \hat L_m}
+
+    (Letarte, Morvant and Germain, 2019, Equation 19) gives a large weight to a small loss. The
+    frequencies to keep are chosen by these weights.
+
+    The defaults were chosen in benchmarks. To follow the paper, set ``beta=1.0``,
+    ``draw="replacement"`` and ``class_weight=None``, and choose ``gamma`` on validation data.
 
     Parameters
     ----------
     n_frequencies : int, default=100
-        Number D of kept frequencies; the map has 2 D columns.
+        Number of frequencies to keep. The map has two columns per frequency.
     gamma : float or {"multiscale", "scale", "median"}, default="multiscale"
-        Bandwidth: the RBF kernel is exp(-gamma ||x - x'||^2). "multiscale" puts ten bandwidths
-        from 1e-7 to 1e2 into one prior and lets the labels choose; "scale" is 1 / (n_features *
-        variance of X); "median" is 1 / (2 m^2) for m the median distance.
+        Bandwidth of the kernel, as in the RBF kernel exp(-gamma ||x - x'||^2). A larger value
+        makes the kernel narrower. Ignored if ``kernel`` is a ``Spectrum``.
+
+        - "multiscale": the prior mixes ten bandwidths from 1e-7 to 1e2, and the labels choose
+          among them.
+        - "scale": 1 / (n_features * variance of X).
+        - "median": 1 / (2 m^2), where m is the median distance between samples.
+
+        A certificate needs "multiscale" or a number that was chosen without this sample.
     kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
-        The kernel, by the name of its Fourier transform. An object of ``pacfourier.spectra``
-        carries its own bandwidth.
+        Kernel whose Fourier transform is the prior. A ``Spectrum`` is an object from
+        ``pacfourier.spectra``; it contains its own bandwidth.
     beta : float or {"ess", "bound"}, default="ess"
-        Inverse temperature: how far the posterior moves from the prior. "ess" takes the one at
-        which the posterior is as wide as 2 D equal weights, whatever the data; "bound" the one
-        (of 60 widths) whose posterior has the smallest certificate at epsilon = 0.05, which
-        costs the certificate nothing.
+        How far the posterior moves from the prior. A larger value gives more weight to the
+        candidates of smallest loss.
+
+        - "ess", for effective sample size: the posterior is as spread out as equal weights on
+          2 * n_frequencies candidates.
+        - "bound": the best of 60 values, by the certificate at epsilon = 0.05. The certificate
+          remains valid.
     target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
-        What y holds. "auto" reads it off y: integers and strings are classes, numbers with a
-        fractional part are continuous, a matrix of zeros and ones holds label sets.
+        What y holds. "auto" infers it from y: integers and strings are classes, numbers with a
+        fractional part are continuous, and a matrix of zeros and ones is multilabel.
+        Declare "binary" if y can only have two values: the certificate may become smaller.
     n_candidates : int, default=20000
-        Number N of frequencies drawn from the prior. They are never stored.
+        Number of candidate frequencies drawn from the prior. They are generated when they are
+        needed and never stored.
     draw : {"weighted", "distinct", "replacement"}, default="weighted"
-        Which frequencies to keep: the D heaviest, with their weights; D drawn without
-        replacement; or D drawn independently, as in the paper.
+        How to choose the frequencies to keep.
+
+        - "weighted": the candidates with the largest posterior weights, weighted in proportion.
+        - "distinct": drawn from the posterior without replacement, with equal weights.
+        - "replacement": drawn from the posterior with replacement, with equal weights, as in
+          the paper. A frequency can then appear several times.
     class_weight : {"balanced", None}, default="balanced"
-        Whether all classes weigh the same when frequencies are chosen, and agreements have
-        mean zero: see ``selection_losses_``. Two classes of equal size are not affected.
+        "balanced" gives all classes the same weight in the losses from which the posterior is
+        computed, and centres the agreement of two labels at zero (see ``selection_losses_``).
+        None uses the losses of the paper. The option only matters if y holds classes, and not
+        for two classes of equal size.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
-        How the candidates are drawn together. "structured" is several times faster on wide dense
-        data, from some hundred features on, at about the same error (``docs/structured.md``).
+        How the candidates are drawn together.
+
+        - "iid": independently.
+        - "orthogonal": in groups of orthogonal vectors.
+        - "sobol": from a scrambled quasi-random sequence.
+        - "structured": as products of random signs and Walsh-Hadamard transforms. The fit is
+          several times faster on dense data with hundreds of features, at about the same error
+          (see ``docs/structured.md``).
     precision : {"auto", "single", "double"}, default="auto"
-        Precision of the phases. "auto" is single, or double where that costs nothing. A frequency
-        whose phases are too large for single precision is taken in double all the same.
+        Floating-point precision of the products of samples and frequencies. "auto" is double
+        for small problems and single otherwise. Products that are too large for single
+        precision are always computed in double precision.
     random_state : int, RandomState or None, default=None
-        With an integer, two estimators have the same candidates and can be merged, unless
-        their bandwidth is computed from data.
+        Seed of the candidates. Pass an integer for reproducible results. Two estimators with
+        the same integer have the same candidates and can be merged, unless their ``gamma`` is
+        computed from data.
 
     Attributes
     ----------
     frequencies_ : array of shape (n_frequencies, n_features)
         The kept frequencies.
     frequency_weights_ : array of shape (n_frequencies,)
-        Their weights in the deployed kernel, summing to one.
+        Weights of the kept frequencies in the kernel of the map. They sum to one.
     kept_ : array of shape (n_frequencies,)
-        Their indices among the candidates.
+        Indices of the kept frequencies among the candidates.
     losses_ : array of shape (n_candidates,)
-        The alignment loss of every candidate, as the paper defines it.
-    inverse_temperature_ : float
-        The t of the posterior, beta sqrt(n).
+        Alignment loss of each candidate, as the paper defines it.
     selection_losses_ : array of shape (n_candidates,)
-        What the posterior is computed from: the class-balanced losses, or ``losses_``.
+        Losses from which the posterior is computed. With ``class_weight="balanced"``, all
+        classes have the same weight, and the agreement of two labels is 1 in the same class
+        and -1 / (n_classes - 1) otherwise. Else they equal ``losses_``.
     posterior_ : array of shape (n_candidates,)
-        The pseudo-posterior Q.
+        Posterior weight of each candidate. The weights sum to one.
+    inverse_temperature_ : float
+        The factor beta sqrt(n) of the losses in the posterior.
     classes_ : array of shape (n_classes,)
-        The classes, where y holds classes.
+        The classes. Only defined if y holds classes.
     pool_ : FrequencyPool
-        The candidates: the prior and its seed, read like a matrix.
+        The candidates. ``pool_[:10]`` returns the first ten as an array, and ``pool_.spectrum``
+        is the prior.
     sums_ : AlignmentSums
-        What was learned of the data; additive.
-    target_ : Target
-        How labels are coded.
-    summary_ : SampleSummary
-        What the sample shows of its past, for the certificate.
+        Sums over the samples, from which the losses are computed. ``sums_.n_samples`` is the
+        number of samples seen.
     n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the features seen during fit. Only defined if all column names of X are strings.
 
     See Also
     --------
+    BoostedRFF : Frequencies that move, for the smallest error, without a certificate.
+    GibbsRFF : Frequencies that move, with a certificate.
     OKRFF : The same candidates with the posterior of Sinha and Duchi.
     RFF : The prior alone, without labels.
 

@@ -1,4 +1,4 @@
-"""Random Fourier features of the prior."""
+"""Random Fourier features of a kernel, drawn without labels."""
 
 from typing import Any, Self
 
@@ -26,34 +26,58 @@ from pacfourier.spectra import Spectrum
 class RFF(FourierMap):
     r"""Random Fourier features: an explicit map that approximates a shift-invariant kernel.
 
-    Frequencies are drawn from the Fourier transform p of the kernel (Rahimi and Recht, 2007),
-    and :math:`\varphi(x) \cdot \varphi(x')` is an unbiased estimate of :math:`k(x - x')`. This is
-    the *prior* that ``PBRFF`` and ``OKRFF`` learn from.
+    Use it as a baseline for the estimators that learn from labels: it ignores y. It is the *prior*
+    of ``PBRFF`` and ``OKRFF``, which choose among such frequencies.
+
+    The frequencies :math:`\omega` are drawn from the Fourier transform of a kernel k, and
+    :math:`\varphi(x)` holds their cosines and sines (Rahimi and Recht, 2007). Then
+    :math:`\varphi(x) \cdot \varphi(x')` is an unbiased estimate of :math:`k(x - x')`.
 
     Parameters
     ----------
     n_frequencies : int, default=100
-        Number D of frequencies; the map has 2 D columns.
+        Number of frequencies to draw. The map has two columns per frequency.
     gamma : float or {"median", "scale", "multiscale"}, default="median"
-        Bandwidth: the RBF kernel is exp(-gamma ||x - x'||^2). "median" is 1 / (2 m^2) for m the
-        median distance; "scale" is 1 / (n_features * variance of X); "multiscale" is the equal
-        mixture of ten bandwidths from 1e-7 to 1e2.
+        Bandwidth of the kernel, as in the RBF kernel exp(-gamma ||x - x'||^2). A larger value
+        makes the kernel narrower. Ignored if ``kernel`` is a ``Spectrum``.
+
+        - "median": 1 / (2 m^2), where m is the median distance between samples.
+        - "scale": 1 / (n_features * variance of X).
+        - "multiscale": an equal mixture of ten bandwidths from 1e-7 to 1e2.
+
+        A certificate needs "multiscale" or a number that was chosen without this sample.
     kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
-        The kernel, by the name of its Fourier transform. An object of ``pacfourier.spectra``
-        carries its own bandwidth.
+        Kernel whose Fourier transform is the prior. A ``Spectrum`` is an object from
+        ``pacfourier.spectra``; it contains its own bandwidth.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
-        How the frequencies are drawn together. The estimate of "structured" is unbiased but for
-        what measurements do not see; its transform is not faster, the fit of ``PBRFF`` is.
+        How the frequencies are drawn together.
+
+        - "iid": independently.
+        - "orthogonal": in groups of orthogonal vectors.
+        - "sobol": from a scrambled quasi-random sequence.
+        - "structured": as products of random signs and Walsh-Hadamard transforms. The estimate of
+          the kernel then has a small bias (see ``docs/structured.md``).
     random_state : int, RandomState or None, default=None
+        Seed of the frequencies. Pass an integer for reproducible results.
 
     Attributes
     ----------
     frequencies_ : array of shape (n_frequencies, n_features)
-    frequency_weights_, posterior_ : arrays of shape (n_frequencies,)
-        All equal: nothing was learned.
+        The frequencies.
+    frequency_weights_ : array of shape (n_frequencies,)
+        Weights of the frequencies in the kernel of the map. All are equal and they sum to one.
+    posterior_ : array of shape (n_frequencies,)
+        The same as ``frequency_weights_``, because nothing is learned.
     pool_ : FrequencyPool
-        The prior and its seed.
+        The frequencies and the prior that they come from, ``pool_.spectrum``.
     n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the features seen during fit. Only defined if all column names of X are strings.
+
+    See Also
+    --------
+    PBRFF : Choose the frequencies by labels.
 
     Examples
     --------
@@ -84,18 +108,21 @@ class RFF(FourierMap):
         Parameters
         ----------
         X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
-            Its width, and its spread where ``gamma`` asks for it, are all that matters.
+            The samples. They set the number of features, and the bandwidth if ``gamma`` is "median"
+            or "scale".
         y : ignored
+            Present for compatibility with pipelines.
 
         Returns
         -------
         self : object
+            The fitted estimator.
         """
         del y
         check_count("n_frequencies", self.n_frequencies)
         with all_or_nothing(self) as draft:
             X = validated(X, draft, reset=True)
-            draft.prior_source_ = prior_source(self)
+            draft._prior_source = prior_source(self)
             draft.pool_ = prior_pool(Sample(Block(X)), self, self.n_frequencies)
             draft.frequencies_ = draft.pool_[:]
             draft.posterior_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
@@ -113,24 +140,31 @@ class RFF(FourierMap):
     ) -> Certificate:
         """Return an upper bound on the alignment loss of the map's kernel.
 
-        ``fit`` does not see labels, so the data are passed here. The divergence is zero, because
-        nothing was learned. The bandwidth must not come from the data: use a number or
-        "multiscale".
+        ``fit`` ignores labels, so pass the data here. Nothing was learned, so the divergence
+        between posterior and prior is zero. ``gamma`` must be "multiscale" or a number, because the
+        prior must not depend on the data.
 
         Parameters
         ----------
         epsilon : float, default=0.05
             Probability, over the sample, that the bound fails.
         X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
+            The samples.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The labels.
         bound : str or BoundRecord, default="auto"
-            As in ``PBRFF.certificate``.
+            Name of a bound in ``pacfourier.bounds``, or a bound of your own. "auto" uses
+            ``unexpected_bernstein``. For labels declared binary it uses the better of this and
+            ``first_order``, each at epsilon / 2, and for multilabel y it uses ``catoni_grid``.
         target_type : {"auto", "binary", "multiclass", "multilabel"}, default="auto"
-            What y holds. Binary labels must be declared.
+            What y holds. "auto" infers it from y. Declare "binary" if y can only have two values:
+            the certificate may become smaller.
 
         Returns
         -------
         certificate : Certificate
+            ``certificate.value`` is the bound. If an assumption is violated, ``value`` raises an
+            error that says how to fix it.
         """
         check_is_fitted(self)
         X, y = validated(X, self, y, reset=False, multi_output=True, ensure_min_samples=2)
@@ -143,7 +177,7 @@ class RFF(FourierMap):
             sums=sums,
             target=target,
             summary=sample_summary(X),
-            prior_source=self.prior_source_,
+            prior_source=self._prior_source,
             epsilon=epsilon,
             bound=bound,
             of="deployed",

@@ -228,7 +228,7 @@ def _landmark_certificate(model: PBLandmarks, epsilon: float) -> dict[str, float
     Every bandwidth and every D is a prior of its own, and one is selected on the data, so each
     gets its share of epsilon.
     """
-    if model.landmark_source_ != "random":
+    if model.landmarks != "random":
         return {}
     found: Any = model.certificate(epsilon)
     return {"certificate": found.value, "train_loss": found.empirical_loss}
