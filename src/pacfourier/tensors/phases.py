@@ -12,7 +12,7 @@ import torch
 from pacfourier.arrays import FloatArray, IntArray, host
 from pacfourier.core.phases import largest_magnitudes, precision_groups, precision_of
 
-# The most numbers in a block of frequencies or of phases: 256 MB each in single precision.
+# The most numbers in a band of frequencies or a block of phases: 256 MB each in single precision.
 LARGEST_BLOCK = 2**26
 LARGEST_ROW_BLOCK = 4096
 TYPES: dict[Any, torch.dtype] = {np.float32: torch.float32, np.float64: torch.float64}
@@ -37,8 +37,8 @@ def row_blocks(n_samples: int, n_frequencies: int) -> Iterator[slice]:
     yield from _slices(n_samples, min(LARGEST_ROW_BLOCK, LARGEST_BLOCK // n_frequencies))
 
 
-def frequency_blocks(n_frequencies: int, length: int) -> Iterator[slice]:
-    """Cut frequencies into blocks of bounded memory, given how many numbers each one needs."""
+def frequency_bands(n_frequencies: int, length: int) -> Iterator[slice]:
+    """Cut frequencies into bands of bounded memory, given how many numbers each one needs."""
     yield from _slices(n_frequencies, LARGEST_BLOCK // length)
 
 

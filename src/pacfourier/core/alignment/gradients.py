@@ -79,9 +79,9 @@ class AlignmentObjective:
         sizes = phase_sizes(frequencies, self.magnitudes)
         samples = {np.float32: self.rounded, np.float64: self.X}
         tasks = [
-            (dtype, members[block])
+            (dtype, members[band])
             for dtype, members in precision_groups(sizes, self.precision)
-            for block in kept_bands(samples[dtype], len(members))
+            for band in kept_bands(samples[dtype], len(members))
         ]
 
         def fill(task: tuple[type[np.floating[Any]], NDArray[np.intp]]) -> None:
@@ -231,9 +231,9 @@ def alignment_gradients(
     run_tasks(
         fill,
         [
-            (dtype, members[block])
+            (dtype, members[band])
             for dtype, members in groups
-            for block in kept_bands(X, len(members))
+            for band in kept_bands(X, len(members))
         ],
     )
     return gradients

@@ -275,16 +275,16 @@ def wave_sums(
         for dtype, members in precision_groups(sizes, precision):
             if dtype == np.float32:
                 rounding[columns[members]] = single_rounding(sizes[members], X.shape[1])
-            waves[:, columns[members]], harmonics[columns[members]] = _block_sums(
+            waves[:, columns[members]], harmonics[columns[members]] = _band_sums(
                 X, weighted, candidates[members], dtype
             )
 
-    blocks = frequency_bands(len(remaining), X.shape[1])
-    run_tasks(fill, [remaining[block] for block in blocks])
+    bands = frequency_bands(len(remaining), X.shape[1])
+    run_tasks(fill, [remaining[band] for band in bands])
     return waves, harmonics, rounding
 
 
-def _block_sums(
+def _band_sums(
     X: Samples, weighted: sparse.csr_array, frequencies: FloatArray, dtype: type[np.floating[Any]]
 ) -> tuple[ComplexArray, ComplexArray]:
     """Sum u_i exp(i omega . x_i) and exp(2 i omega . x_i), with phases in ``dtype``."""

@@ -113,12 +113,12 @@ class FrequencyPool:
         """Return one of the independent random streams that belong to the pool."""
         return np.random.default_rng([self.seed, *index])
 
-    def signs(self, block: int) -> NDArray[np.float32]:
+    def signs(self, band: int) -> NDArray[np.float32]:
         """Return the signs of one band of structured rows, given the number of the band.
 
         A band has ``padded_size(n_features)`` rows.
         """
-        return random_signs(self.stream(COUPLING_STREAM, block), padded_size(self.n_features))
+        return random_signs(self.stream(COUPLING_STREAM, band), padded_size(self.n_features))
 
     @property
     def is_structured(self) -> bool:
@@ -150,11 +150,11 @@ class FrequencyPool:
         self, unit: int, within: IntArray, rng: np.random.Generator
     ) -> FloatArray:
         normals = chi_radii(rng, UNIT, self.n_features)[within] * np.ones(self.n_features)
-        blocks, positions = np.divmod(unit * UNIT + within, padded_size(self.n_features))
-        for block in np.unique(blocks):
-            members = blocks == block
+        bands, positions = np.divmod(unit * UNIT + within, padded_size(self.n_features))
+        for band in np.unique(bands):
+            members = bands == band
             normals[members] *= structured_directions(
-                self.signs(int(block)), positions[members], self.n_features
+                self.signs(int(band)), positions[members], self.n_features
             )
         return normals
 

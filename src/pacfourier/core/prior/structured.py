@@ -122,12 +122,12 @@ def _add_sums(
 
     size = padded_size(sides.shape[1])
 
-    def fill(block: int) -> None:
-        columns = slice(block * size, (block + 1) * size)
+    def fill(band: int) -> None:
+        columns = slice(band * size, (band + 1) * size)
         added_waves = np.zeros_like(waves[:, :, columns])
         added_harmonics = np.zeros_like(harmonics[:, columns])
         hadamard.add_structured_sums(
-            sides, signs(block), turns[columns], entries, added_waves, added_harmonics
+            sides, signs(band), turns[columns], entries, added_waves, added_harmonics
         )
         waves[:, :, columns] += added_waves
         harmonics[:, columns] += added_harmonics

@@ -21,7 +21,7 @@ from pacfourier.core.alignment.gradients import (
     prepared,
 )
 from pacfourier.core.phases import Precision
-from pacfourier.tensors.phases import TYPES, frequency_blocks, row_blocks
+from pacfourier.tensors.phases import TYPES, frequency_bands, row_blocks
 from pacfourier.tensors.triton import has_triton
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ def tensor_prepared(
 
 @kept_bands.register(torch.Tensor)
 def tensor_kept_bands(X: torch.Tensor, n_frequencies: int) -> Iterator[slice]:
-    """Cut frequencies into blocks whose phases are kept for all samples, in bounded memory."""
-    yield from frequency_blocks(n_frequencies, len(X))
+    """Cut frequencies into bands whose phases are kept for all samples, in bounded memory."""
+    yield from frequency_bands(n_frequencies, len(X))
 
 
 @losses_and_gradients.register(torch.Tensor)

@@ -17,7 +17,7 @@ from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.tensors.phases import (
     FACTOR_ROUNDING,
     TYPES,
-    frequency_blocks,
+    frequency_bands,
     magnitudes,
     phase_sizes,
     product_precision,
@@ -45,7 +45,7 @@ def tensor_wave_sums(
     rounding = np.zeros(n_frequencies)
     largest = magnitudes(X)
     coarse = FACTOR_ROUNDING[product_precision(X.device)]
-    for columns in frequency_blocks(n_frequencies, n_features):
+    for columns in frequency_bands(n_frequencies, n_features):
         block = torch.as_tensor(frequencies[columns], device=X.device)
         sizes = phase_sizes(block, largest)
         for dtype, members in precision_groups(sizes, precision):

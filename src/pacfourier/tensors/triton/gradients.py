@@ -77,7 +77,7 @@ def sorted_samples(X: torch.Tensor, weighted: sparse.csr_array) -> SortedSamples
 
 
 @kept_bands.register(SortedSamples)
-def whole_block(X: SortedSamples, n_frequencies: int) -> Iterator[slice]:
+def whole_band(X: SortedSamples, n_frequencies: int) -> Iterator[slice]:
     """Take all frequencies at once, because no phases are kept."""
     del X
     yield slice(0, n_frequencies)
