@@ -10,16 +10,25 @@ NEEDS = {
     "dask": ["src/pacfourier/data/dask.py"],
     "matplotlib": [
         "src/pacfourier/experiments",
+        "src/pacfourier/reports/reproduction_report.py",
         "tests/benchmarks",
         "tests/contracts/test_examples.py",
         "tests/experiments",
         "tests/test_plots.py",
     ],
+    "pandas": [
+        "src/pacfourier/reports/tabular_report.py",
+        "tests/contracts/test_fitted_attributes.py",
+    ],
     "pooch": ["src/pacfourier/datasets/download.py", "tests/datasets/test_download.py"],
     "skops": ["src/pacfourier/tabular", "tests/test_tabular.py", "tests/test_large_tables.py"],
     "torch": ["src/pacfourier/tensors"],
     "triton": ["src/pacfourier/tensors/triton/kernels.py"],
-    "typer": ["src/pacfourier/cli.py", "tests/test_cli.py", "tests/experiments/test_report.py"],
+    "typer": [
+        "src/pacfourier/cli.py",
+        "tests/test_cli.py",
+        "tests/experiments/test_reproduction_report.py",
+    ],
 }
 collect_ignore = sorted(
     {path for library, paths in NEEDS.items() if find_spec(library) is None for path in paths}
