@@ -26,6 +26,7 @@ NEEDS = {
     "triton": ["src/pacfourier/tensors/triton/kernels.py"],
     "typer": [
         "src/pacfourier/cli.py",
+        "tests/contracts/test_api_page.py",
         "tests/test_cli.py",
         "tests/experiments/test_reproduction_report.py",
     ],
