@@ -114,7 +114,9 @@ class Spectrum(ABC):
         kernel : array or tensor
             Of the same shape as the distances.
         """
-        raise NotImplementedError(f"{type(self).__name__} must define profile or kernel_between.")
+        raise NotImplementedError(
+            f"{type(self).__name__} has no profile of its own: define profile or use kernel_between."
+        )
 
     @property
     def has_one_scale(self) -> bool:
@@ -133,7 +135,8 @@ class Spectrum(ABC):
         -------
         kernel : array of shape (...)
         """
-        return np.asarray(self.kernel_between(lambda metric: DIFFERENCE_NORMS[metric](delta)))
+        kernel: FloatArray = self.kernel_between(lambda metric: DIFFERENCE_NORMS[metric](delta))
+        return kernel
 
     def kernel_between(self, distances: Callable[[Metric], Any]) -> Any:
         """Return the kernel between points, given a function that returns their distances.
@@ -327,12 +330,9 @@ class Matern(Spectrum):
         # At distance zero the formula is undefined, and the kernel is one. A radius of one avoids
         # invalid values there; the last line sets the result.
         safe = xp.where(radius > 0, radius, xp.ones_like(radius))
-        log_kernel = (
-            (1 - self.nu) * float(np.log(2))
-            - float(gammaln(self.nu))
-            + self.nu * xp.log(safe)
-            + log_bessel_k(safe, self.nu)
-        )
+        # A NumPy number, which makes the sum double precision where the distances are single.
+        constant = (1 - self.nu) * np.log(2) - gammaln(self.nu)
+        log_kernel = log_bessel_k(safe, self.nu) + self.nu * xp.log(safe) + constant
         kernel = xp.exp(xp.minimum(log_kernel, xp.zeros_like(log_kernel)))
         return xp.where(radius > 0, kernel, xp.ones_like(kernel))
 

@@ -43,7 +43,7 @@ def fit_batches(estimator: Any, batches: Iterable[Any], *, classes: Any = None) 
     (150, 10)
     """
     learn = getattr(estimator, "_learn", None)
-    if learn is None:
+    if learn is None or isinstance(estimator, type):
         raise ValueError(
             "estimator must learn from sums over batches, as PBRFF, OKRFF and PBLandmarks do, "
             f"got {estimator!r}."

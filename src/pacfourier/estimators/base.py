@@ -232,7 +232,8 @@ def warn_of_many_classes(
     target: Target, n_samples: int, target_type: Any, *, stacklevel: int
 ) -> None:
     """Warn if integers are read as classes by default but look like amounts."""
-    if target_type != "auto" or target.classes is None or target.classes.dtype.kind not in "fiu":
+    is_auto = isinstance(target_type, str) and target_type == "auto"
+    if not is_auto or target.classes is None or target.classes.dtype.kind not in "fiu":
         return
     n_classes = len(target.classes)
     if n_classes > 20 and n_samples < 10 * n_classes:

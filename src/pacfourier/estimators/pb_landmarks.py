@@ -329,8 +329,7 @@ class PBLandmarks(LandmarkMap):
         L landmarks:
 
         - Random landmarks, and landmarks that are not in the sample, cost nothing on average, and
-        ln L
-          if each is certified.
+          ln L if each is certified.
         - Landmarks chosen among the samples in any other way cost ln(n / L) on average, and ln n if
           each is certified.
 

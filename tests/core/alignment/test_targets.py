@@ -93,6 +93,7 @@ def test_recoder_translates_the_codes_of_another_target(rng):
             lambda: target_of(np.full((3, 2), 2)),
             "columns of integers: pass target_type='continuous'",
         ),
+        (lambda: target_of(np.full((3, 2), "a")), "one column if it holds text, got 2"),
         (lambda: target_of(np.eye(3)).merge(target_of(np.eye(4))), "same width, got 3 and 4"),
         (
             lambda: target_of(np.array([0, 1])).merge(target_of(np.array([0, 2]))),

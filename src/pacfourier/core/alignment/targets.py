@@ -441,6 +441,8 @@ def shown_type(y: NDArray[Any]) -> TargetType:
         return ContinuousTarget
     if y.ndim == 1:
         return ClassTarget
+    if y.dtype.kind not in "biuf":
+        raise ValueError(f"y must have one column if it holds text, got {y.shape[1]}.")
     if np.isin(y, (0, 1)).all():
         return LabelSetTarget
     raise ValueError(
