@@ -153,7 +153,7 @@ def test_what_cannot_be_batches_is_refused(batches, error):
         fit_batches(model(), batches)
 
 
-@pytest.mark.parametrize("estimator", [RFF(), GibbsRFF(), SGDClassifier()])
+@pytest.mark.parametrize("estimator", [RFF(), GibbsRFF(), SGDClassifier(), PBRFF])
 def test_what_cannot_learn_from_batches_is_refused(estimator):
     with pytest.raises(
         ValueError,
