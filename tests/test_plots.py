@@ -1,3 +1,4 @@
+from itertools import pairwise
 from types import SimpleNamespace
 
 import matplotlib as mpl
@@ -84,7 +85,7 @@ def test_lines_are_vertical_and_no_label_meets_another_line():
     np.testing.assert_allclose(np.array(starts)[:, 0], losses[:, 0], atol=1)
     np.testing.assert_allclose(np.array(ends)[:, 0], losses[:, 0], atol=1e-6)
     boxes = [mpl.text.Text.get_window_extent(line) for line in lines]
-    for right, left in zip(boxes[:-1], boxes[1:], strict=True):
+    for right, left in pairwise(boxes):
         assert left.y0 >= right.y1
 
 

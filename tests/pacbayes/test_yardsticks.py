@@ -189,7 +189,7 @@ def test_landmarks_are_compared_with_similarities_of_their_own(of, rng):
     rows = range(4) if of == "average" else [of]
     constants = []
     for row in rows:
-        is_other = (X != model.landmarks_[row]).any(axis=1)
+        is_other = (model.landmarks_[row] != X).any(axis=1)
         label = y[~is_other][0]
         share = np.mean(y[is_other] == label)
         constants.append((1 - share, share))

@@ -1,7 +1,7 @@
 """A certificate: a bound on the alignment loss, and whether its assumptions hold."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from pacfourier.bounds._result import rounded_up
 from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.core.alignment.landmarks import LandmarkWaves
 from pacfourier.core.alignment.summary import SampleSummary
-from pacfourier.core.alignment.sums import AlignmentSums, target_losses
+from pacfourier.core.alignment.sums import AlignmentSums, alignment_loss, target_losses
 from pacfourier.core.alignment.targets import Target
 from pacfourier.pacbayes import assumptions
 from pacfourier.pacbayes.assumptions import Assumption
@@ -26,7 +26,14 @@ from pacfourier.pacbayes.yardsticks import (
     yardstick_facts,
 )
 
-__all__ = ["Assumption", "Certificate", "LandmarkFacts", "certificate_of", "label_yardsticks", "landmark_certificate"]
+__all__ = [
+    "Assumption",
+    "Certificate",
+    "LandmarkFacts",
+    "certificate_of",
+    "label_yardsticks",
+    "landmark_certificate",
+]
 
 
 @dataclass(frozen=True, repr=False)
@@ -241,8 +248,9 @@ def label_yardsticks(sums: AlignmentSums, target: Target) -> KernelYardsticks:
     agreement = target.agreement(sums.totals)
     differ = 2 * np.eye(len(agreement)) - 1
     are_classes = target.classes is not None and np.array_equal(agreement, differ)
-    # The constant kernel is the wave of frequency zero.
-    constant = replace(sums, waves=sums.totals[:, np.newaxis] + 0j).losses(agreement)[0]
+    # The constant kernel has frequency zero, where the waves are the totals.
+    aligned, self_pairs = sums.totals @ agreement @ sums.totals, np.vdot(agreement, sums.gram)
+    constant = alignment_loss(aligned, float(self_pairs), sums.pairs)
     return KernelYardsticks(
         agreement=float(1 - 2 * constant),
         class_shares=tuple((sums.totals / sums.weight).tolist()) if are_classes else None,
