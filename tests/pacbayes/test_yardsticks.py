@@ -183,7 +183,7 @@ def test_a_sample_of_one_class_has_no_scale(rng):
 @pytest.mark.parametrize("of", ["average", 2])
 def test_landmarks_are_compared_with_similarities_of_their_own(of, rng):
     """Similarities can be any numbers in [-1, 1]: constants, or the agreements themselves."""
-    y = rng.integers(0, 5, 60)
+    y = rng.choice(5, 60, p=[0.7, 0.1, 0.1, 0.05, 0.05])
     X = rng.standard_normal((60, 2))
     model = PBLandmarks("random", n_landmarks=4, gamma=0.5, random_state=0).fit(X, y)
     rows = range(4) if of == "average" else [of]
@@ -194,6 +194,8 @@ def test_landmarks_are_compared_with_similarities_of_their_own(of, rng):
         share = np.mean(y[is_other] == label)
         constants.append((1 - share, share))
     found = model.certificate(of=of).yardsticks
+    if of == "average":
+        assert min(found.agreements) < 0 < max(found.agreements)
     assert found.constant == pytest.approx(np.mean(constants, axis=0)[0], rel=1e-12)
     assert found.unrelated == pytest.approx(np.mean(np.min(constants, axis=1)), rel=1e-12)
     assert found.perfect == 0
