@@ -6,7 +6,7 @@ A test file that needs a library only in some of its tests calls ``pytest.import
 from importlib.util import find_spec
 
 NEEDS = {
-    "cvxpy": ["tests/pacbayes/test_posteriors.py"],
+    "cvxpy": ["tests/pacbayes/test_posteriors.py", "tests/pacbayes/test_yardsticks.py"],
     "dask": ["src/pacfourier/data/dask.py"],
     "matplotlib": [
         "src/pacfourier/experiments",

@@ -56,7 +56,8 @@ def test_fit_prints_the_two_bounds_and_writes_model_and_report(folder):
     assert "classes kind: 'iris', 'rose'" in printed
     assert "bound from held-out rows error on future rows <= 0." in printed
     assert "error of always predicting 'rose' 0.4" in printed
-    assert "(one half is chance for two balanced classes)" in printed
+    assert "yardsticks, this sample perfect 0.0000, unrelated to the labels 0.4" in printed
+    assert "(0 is perfect, 1 is unrelated to the labels) below unrelated yes: the kernel" in printed
     assert "certificate Alignment loss of the deployed kernel <= 0." in printed
     assert "declared: inputs no transform of X was fitted on this sample." in printed
     assert "column 'label [bold]' is left out" in (folder / "stderr").read_text()

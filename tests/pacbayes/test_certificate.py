@@ -16,6 +16,7 @@ from pacfourier.pacbayes.evidence import (
     default_bound,
 )
 from pacfourier.pacbayes.posteriors import gibbs_posterior, least_bounded_temperature
+from pacfourier.pacbayes.yardsticks import KernelYardsticks
 
 
 @pytest.fixture
@@ -174,6 +175,7 @@ def certificate(evidence, posterior):
         rounding=0.0,
         details=details,
         assumptions=(Assumption("prior", "holds", "fixed <in advance>."),),
+        yardsticks=KernelYardsticks(agreement=0.04, class_shares=(0.4, 0.6), n_samples=500),
     )
 
 
@@ -187,12 +189,27 @@ def test_certificate_reads_well(certificate):
     assert certificate.value <= shown < certificate.value + 1e-4
     html = certificate._repr_html_()
     assert "fixed &lt;in advance&gt;." in html
-    assert html.count("<tr>") == html.count("</tr>") == 5
+    assert html.count("<tr>") == html.count("</tr>") == 8
+
+
+def test_certificate_says_what_its_value_means(certificate):
+    for text in (str(certificate), certificate._repr_html_()):
+        assert "perfect 0.0000, unrelated to the labels 0.4800, constant 0.4800" in text
+    assert certificate.normalised == pytest.approx(certificate.value / 0.48, rel=1e-12)
+    weak = replace(certificate, details=replace(certificate.details, value=0.49))
+    assert weak.normalised > 1
+    assert "below unrelated         no: this does not show" in str(weak)
+    good = replace(certificate, details=replace(certificate.details, value=0.47))
+    assert good.normalised < 1
+    assert "below unrelated         yes: the kernel carries information" in str(good)
+    assert "one without learning may, too" in str(good)
 
 
 def test_certificate_goes_to_json_and_back(certificate):
     data = json.loads(json.dumps(certificate.to_dict()))
     assert data["value"] == certificate.value
+    assert data["normalised"] == certificate.normalised
+    assert data["yardsticks"] == pytest.approx({"perfect": 0, "unrelated": 0.48, "constant": 0.48})
     assert data["assumptions"][0]["status"] == "holds"
     assert data["bound"] == certificate.bound
     assert data["bounds_tried"] == ["first_order", "unexpected_bernstein"]
@@ -204,7 +221,11 @@ def test_violated_assumptions_refuse_the_value(certificate):
     with pytest.raises(ValueError, match=r"No certificate\. inputs: scaled on the sample: use a"):
         _ = refused.value
     assert str(refused).startswith("No certificate for the deployed kernel")
-    assert refused.to_dict()["value"] is None
+    assert refused.to_dict()["value"] is refused.to_dict()["normalised"] is None
+    with pytest.raises(ValueError, match="No certificate"):
+        _ = refused.normalised
+    assert "unrelated to the labels 0.4800" in str(refused)
+    assert "below unrelated" not in str(refused)
     assert "#cf222e" in refused._repr_html_()
 
 

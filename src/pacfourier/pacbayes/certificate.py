@@ -14,13 +14,26 @@ from pacfourier.bounds._result import rounded_up
 from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.core.alignment.landmarks import LandmarkWaves
 from pacfourier.core.alignment.summary import SampleSummary
-from pacfourier.core.alignment.sums import AlignmentSums, target_losses
+from pacfourier.core.alignment.sums import AlignmentSums, alignment_loss, target_losses
 from pacfourier.core.alignment.targets import Target
 from pacfourier.pacbayes import assumptions
 from pacfourier.pacbayes.assumptions import Assumption
 from pacfourier.pacbayes.evidence import Evidence, best_bound, bounds_to_try
+from pacfourier.pacbayes.yardsticks import (
+    KernelYardsticks,
+    LandmarkYardsticks,
+    normalised_loss,
+    yardstick_facts,
+)
 
-__all__ = ["Assumption", "Certificate", "LandmarkFacts", "certificate_of", "landmark_certificate"]
+__all__ = [
+    "Assumption",
+    "Certificate",
+    "LandmarkFacts",
+    "certificate_of",
+    "label_yardsticks",
+    "landmark_certificate",
+]
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,6 +65,8 @@ class Certificate:
     details : Bound
         The bound with its parameters, theorem and reference.
     assumptions : tuple of Assumption
+    yardsticks : KernelYardsticks or LandmarkYardsticks
+        What the value can be compared with: the losses ``perfect``, ``unrelated`` and ``constant``.
     """
 
     empirical_loss: float
@@ -65,6 +80,7 @@ class Certificate:
     rounding: float
     details: Bound
     assumptions: tuple[Assumption, ...]
+    yardsticks: KernelYardsticks | LandmarkYardsticks
 
     @property
     def violations(self) -> tuple[Assumption, ...]:
@@ -79,13 +95,22 @@ class Certificate:
             raise ValueError(f"No certificate. {reasons}")
         return min(self.details.value, self.ceiling)
 
+    @property
+    def normalised(self) -> float | None:
+        """The value on the scale where 0 is perfect and 1 is unrelated to the labels.
+
+        It may exceed 1. It is None if the labels are not classes, because the perfect loss is then
+        unknown, and if the sample has one class.
+        """
+        return normalised_loss(self.value, self.yardsticks)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as a dictionary that can be written as JSON.
 
         Returns
         -------
         contents : dict
-            Its ``"value"`` is None if the certificate is refused.
+            Its ``"value"`` and ``"normalised"`` are None if the certificate is refused.
         """
         details = {
             "theorem": self.details.theorem,
@@ -97,6 +122,12 @@ class Certificate:
         }
         return {
             "value": None if self.violations else self.value,
+            "normalised": None if self.violations else self.normalised,
+            "yardsticks": {
+                "perfect": self.yardsticks.perfect,
+                "unrelated": self.yardsticks.unrelated,
+                "constant": self.yardsticks.constant,
+            },
             "of": self.of,
             "empirical_loss": self.empirical_loss,
             "divergence": self.divergence,
@@ -129,6 +160,7 @@ class Certificate:
             ("empirical loss", f"{self.empirical_loss:.4f}"),
             ("divergence", f"{self.divergence:.2f} nats"),
             ("bound", f"{self.bound} ({tried}{self.details.theorem}; {self.details.reference})"),
+            *yardstick_facts(self.yardsticks, None if self.violations else self.value),
         ]
 
     def __repr__(self) -> str:
@@ -207,6 +239,22 @@ def certificate_of(
             assumptions.object_assumption(of),
             *more_assumptions,
         ),
+        yardsticks=label_yardsticks(sums, target),
+    )
+
+
+def label_yardsticks(sums: AlignmentSums, target: Target) -> KernelYardsticks:
+    """Return what the losses of kernels on a sample can be compared with."""
+    agreement = target.agreement(sums.totals)
+    differ = 2 * np.eye(len(agreement)) - 1
+    are_classes = target.classes is not None and np.array_equal(agreement, differ)
+    # The constant kernel has frequency zero, where the waves are the totals.
+    aligned, self_pairs = sums.totals @ agreement @ sums.totals, np.vdot(agreement, sums.gram)
+    constant = alignment_loss(aligned, float(self_pairs), sums.pairs)
+    return KernelYardsticks(
+        agreement=float(1 - 2 * constant),
+        class_shares=tuple((sums.totals / sums.weight).tolist()) if are_classes else None,
+        n_samples=sums.effective_samples,
     )
 
 
@@ -283,6 +331,10 @@ def landmark_certificate(
             assumptions.loss_assumption(target),
             assumptions.constant_assumption(best.constant),
             *((assumptions.choice_assumption(),) if is_free else ()),
+        ),
+        yardsticks=LandmarkYardsticks(
+            agreements=tuple(facts.waves.agreements[rows].tolist()),
+            are_signs=target.has_sign_agreements,
         ),
     )
 

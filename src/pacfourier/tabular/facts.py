@@ -7,10 +7,10 @@ import numpy as np
 from pacfourier.bounds._result import rounded_up
 from pacfourier.errors import listed
 from pacfourier.pacbayes.certificate import Certificate
+from pacfourier.pacbayes.yardsticks import yardstick_facts
 from pacfourier.tabular.model import ObservedError, TabularModel
 
 Facts = list[tuple[str, str]]
-CHANCE = "one half is chance for two balanced classes"
 
 
 def fit_facts(model: TabularModel) -> Facts:
@@ -66,10 +66,12 @@ def certificate_facts(certificate: Certificate) -> Facts:
     """Return the certificate of the learned map with its assumptions."""
     headline, *_ = str(certificate).splitlines()
     probability = f"with probability {1 - certificate.epsilon:g}"
-    sample = f"{probability} over samples of {certificate.n_samples:,} rows ({CHANCE})"
+    sample = f"{probability} over samples of {certificate.n_samples:,} rows"
+    value = None if certificate.violations else certificate.value
     return [
-        ("certificate", headline if certificate.violations else f"{headline}, {sample}"),
+        ("certificate", headline if value is None else f"{headline}, {sample}"),
         ("empirical loss", f"{certificate.empirical_loss:.4f}"),
+        *yardstick_facts(certificate.yardsticks, value),
         *(_assumption_fact(item) for item in sorted(certificate.assumptions, key=_is_proved)),
     ]
 

@@ -44,6 +44,8 @@ class LandmarkWaves:
     alignments, harmonics : arrays of shape (n_landmarks, n_frequencies)
         The sums of lambda cos(omega . (x_l - x_j)) and of
         cos(2 omega . (x_l - x_j)).
+    agreements : array of shape (n_landmarks,)
+        The mean of lambda over the other samples.
     n_others : array of shape (n_landmarks,)
         The number of other samples.
     rounding : array of shape (n_landmarks, n_frequencies)
@@ -52,6 +54,7 @@ class LandmarkWaves:
 
     alignments: FloatArray
     harmonics: FloatArray
+    agreements: FloatArray
     n_others: FloatArray
     rounding: FloatArray
 
@@ -132,7 +135,11 @@ def landmark_waves(
     n_others = (sums.n_samples - is_sample).astype(np.float64)
     rounding = sums.rounding.reshape(-1, n_frequencies)
     return LandmarkWaves(
-        alignments, harmonics, n_others, np.broadcast_to(rounding, alignments.shape)
+        alignments,
+        harmonics,
+        (directions @ sums.totals - is_sample) / n_others,
+        n_others,
+        np.broadcast_to(rounding, alignments.shape),
     )
 
 
