@@ -115,7 +115,7 @@ class Spectrum(ABC):
             Of the same shape as the distances.
         """
         raise NotImplementedError(
-            f"{type(self).__name__} has no profile of its own: define profile or use kernel_between."
+            f"{type(self).__name__} has no profile of its own: define one, or use kernel_between."
         )
 
     @property

@@ -128,7 +128,7 @@ def test_a_spectrum_without_a_profile_says_what_to_define(rng):
     class Own(spectra.Spectrum):
         scales = log_density = None
 
-    with pytest.raises(NotImplementedError, match="Own has no profile of its own: define profile"):
+    with pytest.raises(NotImplementedError, match="Own has no profile of its own: define one"):
         kernel_matrix(Own(), rng.standard_normal((2, 2)), rng.standard_normal((2, 2)))
 
 
