@@ -82,10 +82,10 @@ def centred_moment(second_moment: float, *, loss: float, centre: float) -> float
 
     Examples
     --------
-    A loss that is always 0.1 has a second moment of 0.16 around one half, and none around 0.1.
+    A loss of 0 or 1 has the second moment 1/4 around one half. Around its mean it is the variance.
 
-    >>> round(centred_moment(0.16, loss=0.1, centre=0.1), 9)
-    0.0
+    >>> round(centred_moment(0.25, loss=0.1, centre=0.1), 9)
+    0.09
     """
     shift = 0.5 - centre
     return second_moment + 2.0 * shift * (loss - 0.5) + shift**2
