@@ -39,7 +39,7 @@ VALID = {
     bounds.catoni: CASE | {"C": 1.0},
     bounds.catoni_grid: CASE | {"n_hypotheses": 5},
     bounds.unexpected_bernstein: CASE | {"n_hypotheses": 5, "second_moment": 0.2},
-    unexpected_bernstein_fixed: CASE | {"eta": 0.5, "second_moment": 0.2},
+    unexpected_bernstein_fixed: CASE | {"eta": 0.5, "centre": 0.5, "second_moment": 0.2},
     bounds.split_kl: SPLIT,
     bounds.f_divergence: POWER | {"mu": 2.0, "binary": True},
     bounds.norm: CASE | {"s": 0.4},
@@ -51,7 +51,7 @@ VALID = {
     bounds.gaussian_linear: LINEAR,
     bounds.gaussian_linear_draw: LINEAR | {"draw": FLAT},
     bounds.self_certified_posterior: FIT | {"epsilon": 0.05},
-    fixed_rate_posterior: FIT | {"eta": 0.5},
+    fixed_rate_posterior: FIT | {"eta": 0.5, "centre": 0.5},
     printed.theorem1: CASE | {"inverse_temperature": 2.0},
     printed.theorem4: CASE | {"mu": 2.0},
     printed.landmarks: CASE | {"inverse_temperature": 2.0, "n_landmarks": 3},
@@ -66,6 +66,7 @@ BAD = {
     "n_hypotheses": (0, 2.5),
     "C": (0.0, -1.0),
     "eta": (0.0, 2.0),
+    "centre": (-0.1, 0.6, math.nan),
     "second_moment": (0.03, 0.3),
     "positive_moment": (-0.1, 0.6),
     "negative_moment": (-0.1, 0.45),
@@ -120,6 +121,19 @@ def test_message_says_name_rule_and_value():
 def test_arguments_are_keywords(function):
     with pytest.raises(TypeError, match="positional argument"):
         function(*VALID[function].values())
+
+
+@pytest.mark.parametrize(
+    ("function", "case"),
+    [
+        (unexpected_bernstein_fixed, CASE | {"second_moment": 0.2}),
+        (fixed_rate_posterior, FIT),
+    ],
+)
+def test_rate_stays_below_the_inverse_of_the_largest_value(function, case):
+    function(**case, centre=0.1, eta=1.1)
+    with pytest.raises(ValueError, match=r"^eta must be in \(0, 1\.11111\), got 1\.2\.$"):
+        function(**case, centre=0.1, eta=1.2)
 
 
 def test_one_point_is_enough_without_pairs():

@@ -29,6 +29,9 @@ FIXED = {
     "kl": bounds.kl,
     "catoni": partial(bounds.catoni, C=0.5),
     "bernstein": partial(unexpected_bernstein_fixed, second_moment=0.25, eta=0.4),
+    "bernstein, centred": partial(
+        unexpected_bernstein_fixed, second_moment=0.25, eta=0.9, centre=0.1
+    ),
     "f_divergence": partial(power_bound, mu=1.5, binary=False),
 }
 GRIDS = {
@@ -142,6 +145,48 @@ def test_kl_with_the_exact_constant_is_smaller(loss, divergence, n, epsilon):
     assert bounds.kl(**case).value <= loose
 
 
+@given(
+    loss=loss,
+    centre=st.floats(0.0, 0.5),
+    share=st.floats(0.0, 1.0),
+    moments=pair(loss, loss),
+    n=size,
+)
+def test_bernstein_grows_with_the_second_moment(loss, centre, share, moments, n):
+    least = (loss - 0.5) ** 2
+    case = {"loss": loss, "divergence": 3.0, "n_samples": n, "epsilon": 0.05, "centre": centre}
+    low, high = (
+        unexpected_bernstein_fixed(
+            **case,
+            eta=(0.01 + 0.98 * share) / (1 - centre),
+            second_moment=least + moment * (0.25 - least),
+        ).value
+        for moment in sorted(moments)
+    )
+    assert low <= high + ROUNDING
+
+
+@pytest.mark.parametrize("second_moment", [0.16, 0.2, 0.25])
+def test_bernstein_tends_to_the_loss(second_moment):
+    """Each step takes sixteen times the samples: four times closer, or nearly so."""
+    case = {"loss": 0.1, "divergence": 30.0, "epsilon": 0.05, "n_hypotheses": 1000}
+    gaps = [
+        bounds.unexpected_bernstein(**case, second_moment=second_moment, n_samples=n).value - 0.1
+        for n in (2 * 10**3, 2 * 16 * 10**3, 2 * 16**2 * 10**3)
+    ]
+    assert gaps[1] < gaps[0] / 3
+    assert gaps[2] < gaps[1] / 3
+
+
+def test_bernstein_of_a_constant_loss_has_a_fast_rate():
+    """Without variance around the centre only the price is left: (KL + ln(1/(w eps))) / (m eta)."""
+    case = {"loss": 0.1, "second_moment": 0.16, "epsilon": 0.05, "n_samples": 9102}
+    bound = bounds.unexpected_bernstein(**case, divergence=70.0, n_hypotheses=1000)
+    weight = 0.125 / 24
+    assert bound.value - 0.1 <= (70 + math.log(1 / (0.05 * weight))) / 4551
+    assert bound.parameters["centre"] == pytest.approx(0.1)
+
+
 @pytest.mark.parametrize("name", ANY | TWO_CLASSES)
 def test_bound_of_two_points_and_no_divergence(name):
     case = {"loss": 0.0, "divergence": 0.0, "n_samples": 2, "epsilon": 0.05}
@@ -196,6 +241,21 @@ def test_best_arc_beats_any_other(posterior_of_divergence, arc):
     assert bounds.first_order(**case).value <= bounds.first_order(**case, arc=arc).value + 1e-6
 
 
+def naive_first_order_grid(n, n_hypotheses, epsilon):
+    """Half of the weight on four rates at zero, half on three centres for small losses."""
+    a0 = math.log(4 / epsilon) + 1
+    low = math.sqrt(2 * a0 / n)
+    high = math.sqrt(2 * (a0 + 1.5 + math.log(n_hypotheses)) / (0.35 * n))
+    for k in range(4):
+        yield 0.0, min(0.8, low * (high / low) ** ((k + 0.5) / 4)), 1 / 8
+    shares = [0.9]
+    while shares[-1] / 1.5 >= min(0.3, 7 / math.sqrt(n)):
+        shares.append(shares[-1] / 1.5)
+    for centre in (0.3, 0.6, 0.9):
+        for share in shares:
+            yield centre, share / (1 + centre), 1 / (6 * len(shares))
+
+
 def naive_first_order(posterior, prior, amplitudes, harmonics, n, epsilon, arc):
     """The formula with loops, from its definition."""
     mean = sum(q * a for q, a in zip(posterior, amplitudes, strict=True))
@@ -204,15 +264,14 @@ def naive_first_order(posterior, prior, amplitudes, harmonics, n, epsilon, arc):
     c2 = sum(q * c for q, c in zip(tilted, harmonics, strict=True))
     kl = sum(q * math.log(q / p) for q, p in zip(tilted, prior, strict=True) if q > 0)
     sc, s2 = math.sin(arc) / arc, math.sin(2 * arc) / (2 * arc)
-    a0, rho = math.log(4 / epsilon) + 1, 0.0
-    low = math.sqrt(2 * a0 / n)
-    high = math.sqrt(2 * (a0 + 1.5 + math.log(len(prior))) / (0.35 * n))
-    for k in range(4):
-        eta = min(0.8, low * (high / low) ** ((k + 0.5) / 4))
-        v = (-math.log(1 - eta) - eta) / eta**2
-        exponent = -eta * r * sc + v * eta**2 * (1 + c2 * s2) / 2
-        exponent += (kl + math.log(math.pi / arc) + math.log(4 / epsilon)) / n
-        rho = max(rho, (math.exp(-exponent) - 1) / (eta * sc))
+    rho = 0.0
+    for centre, eta, weight in naive_first_order_grid(n, len(prior), epsilon):
+        e = eta * (1 + centre)
+        v = (-math.log(1 - e) - e) / e**2
+        square = (1 + c2 * s2) / 2 - 2 * centre * r * sc + centre**2
+        exponent = eta * (centre - r * sc) + v * eta**2 * square
+        exponent += (kl + math.log(math.pi / arc) + math.log(1 / (weight * epsilon))) / n
+        rho = max(rho, ((math.exp(-exponent) - 1) / eta + centre) / sc)
     square = sum(q * a * a for q, a in zip(posterior, amplitudes, strict=True))
     return (1 - mean**2 / square * min(rho, 1) ** 2) / 2
 

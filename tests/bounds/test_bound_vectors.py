@@ -9,8 +9,15 @@ from scipy import special
 
 from pacfourier import bounds
 from pacfourier.bounds import printed
-from pacfourier.bounds._bernstein import bernstein_factor, unexpected_bernstein_fixed
+from pacfourier.bounds._arguments import GridPoint, rate_shares
+from pacfourier.bounds._bernstein import (
+    bernstein_factor,
+    bernstein_grid,
+    bernstein_rates,
+    unexpected_bernstein_fixed,
+)
 from pacfourier.bounds._binary_kl import klup, log_xi
+from pacfourier.bounds._first_order import Tilt, arc_margins, first_order_grid
 
 N, DIVERGENCE, EPSILON = 1000, 3.0, 0.05
 NATS = DIVERGENCE + math.log(1 / EPSILON)
@@ -20,6 +27,8 @@ HALF = GRID | {"epsilon": EPSILON / 2}
 TEN = CASE | {"divergence": DIVERGENCE + math.log(10)}
 POINTS = CASE | {"n_samples": N - 1, "pairs": False}
 POINTS_GRID = POINTS | {"n_hypotheses": 200}
+SMALL = {"loss": 0.1075, "divergence": 70.0, "epsilon": EPSILON, "n_hypotheses": 1000}
+SMALL |= {"second_moment": 0.17}
 SPLIT = {"positive_moment": 0.07, "negative_moment": 0.27, "divergence": DIVERGENCE}
 MIXTURE = {"n_train": N, "epsilon": EPSILON}
 
@@ -87,15 +96,17 @@ VECTORS = {
     "kl": (partial(bounds.kl, **CASE), 0.392813),
     "catoni grid": (partial(bounds.catoni_grid, **GRID), 0.383490),
     "catoni": (partial(bounds.catoni, **CASE, C=0.3), 0.374111),
-    "bernstein": (bernstein(**GRID), 0.365720),
+    "bernstein": (bernstein(**GRID), 0.366468),
     "bernstein, fixed": (
         partial(unexpected_bernstein_fixed, **CASE, second_moment=0.145, eta=0.4),
         0.359744,
     ),
-    "bernstein, M2 = 0.125": (bernstein(**GRID, second_moment=0.125), 0.361051),
-    "bernstein, M2 = 0.25": (bernstein(**GRID, second_moment=0.25), 0.387297),
-    "bernstein, half epsilon": (bernstein(**HALF), 0.369221),
-    "bernstein, hold-out": (bernstein(**GRID | {"divergence": 0.0}), 0.348291),
+    "bernstein, M2 = 0.125": (bernstein(**GRID, second_moment=0.125), 0.361641),
+    "bernstein, M2 = 0.25": (bernstein(**GRID, second_moment=0.25), 0.388246),
+    "bernstein, half epsilon": (bernstein(**HALF), 0.369929),
+    "bernstein, hold-out": (bernstein(**GRID | {"divergence": 0.0}), 0.349250),
+    "bernstein, small loss": (bernstein(**SMALL, n_samples=9102), 0.142063),
+    "landmark, bernstein, small loss": (bernstein(**SMALL, n_samples=9101, pairs=False), 0.129500),
     "split kl": (partial(bounds.split_kl, **SPLIT, n_samples=N, epsilon=EPSILON), 0.389339),
     "norm": (partial(bounds.norm, **CASE, s=0.45), 0.376429),
     "norm, loss = 0.45": (partial(bounds.norm, **CASE | {"loss": 0.45}), 0.483465),
@@ -122,13 +133,13 @@ VECTORS = {
     "D 3": (at(bounds.f_divergence, 3.0, binary=True), 1.161035),
     "D 4": (at(bounds.f_divergence, 4.0, binary=True), 1.719103),
     "ten bandwidths, kl": (partial(bounds.kl, **TEN), 0.404028),
-    "ten bandwidths, bernstein": (bernstein(**TEN, n_hypotheses=2000), 0.377772),
+    "ten bandwidths, bernstein": (bernstein(**TEN, n_hypotheses=2000), 0.378479),
     "ten bandwidths, norm": (partial(bounds.norm, **TEN), 0.385066),
     "landmark, kl": (partial(bounds.kl, **POINTS), 0.366122),
     "landmark, disjoint": (partial(bounds.kl, **POINTS | {"n_samples": N}), 0.366089),
     "landmark, hoeffding": (partial(bounds.hoeffding_grid, **POINTS_GRID), 0.359723),
     "landmark, catoni": (partial(bounds.catoni_grid, **POINTS_GRID), 0.358422),
-    "landmark, bernstein": (bernstein(**POINTS_GRID), 0.344789),
+    "landmark, bernstein": (bernstein(**POINTS_GRID), 0.345233),
     "landmark, split": (
         partial(bounds.split_kl, **SPLIT, n_samples=N - 1, epsilon=EPSILON, pairs=False),
         0.363447,
@@ -170,16 +181,100 @@ def test_bound_value(name):
     ],
 )
 def test_bound_grid(bound, grid):
-    assert bound().parameters["grid"] == pytest.approx(grid, rel=4e-6)
+    assert bound().parameters["grid"][: len(grid)] == pytest.approx(grid, rel=4e-6)
+
+
+@pytest.mark.parametrize(
+    ("case", "rates"),
+    [
+        (GRID, bernstein_rates(n_terms=500, n_hypotheses=200, epsilon=EPSILON)),
+        (HALF, bernstein_rates(n_terms=500, n_hypotheses=200, epsilon=EPSILON / 2)),
+        (POINTS_GRID, bernstein_rates(n_terms=999, n_hypotheses=200, epsilon=EPSILON)),
+    ],
+)
+@pytest.mark.parametrize("second_moment", [0.125, 0.145, 0.25])
+@pytest.mark.parametrize("divergence", [0.0, DIVERGENCE])
+def test_centres_cost_at_most_a_thousandth(case, rates, second_moment, divergence):
+    """Against a grid of the three rates alone, where these are best already."""
+    case = case | {"divergence": divergence, "second_moment": second_moment}
+    third = {key: value for key, value in case.items() if key != "n_hypotheses"}
+    third["epsilon"] = case["epsilon"] / 3
+    alone = min(unexpected_bernstein_fixed(**third, eta=eta).value for eta in rates)
+    assert bernstein(**case)().value <= alone + 0.001
+
+
+def tried_grid(centres, largest, n_terms, nats, factor):
+    """The first grid of centres and rates that was tried: equal weights, rates up to 0.9."""
+    least = min(0.3, factor * math.sqrt(nats / n_terms))
+    n_steps = math.ceil(math.log(0.9 / least) / math.log(1.6))
+    shares = np.geomspace(least, 0.9, n_steps + 1)
+    weight = 1 / (len(centres) * len(shares))
+    return [GridPoint(c, u / largest(c), weight) for c in centres for u in shares]
+
+
+@pytest.mark.parametrize(
+    ("case", "m", "n_points", "expected"),
+    [
+        (CASE | {"second_moment": 0.125}, 500, 36, 0.364220),
+        (CASE | {"second_moment": 0.145}, 500, 36, 0.370247),
+        (CASE | {"second_moment": 0.25}, 500, 36, 0.394982),
+        (POINTS | {"second_moment": 0.145}, 999, 36, 0.349199),
+        (SMALL | {"n_samples": 9102}, 4551, 48, 0.141860),
+    ],
+)
+def test_bernstein_of_another_grid(case, m, n_points, expected):
+    centres = (0, 0.1, 0.2, 0.3, 0.4, 0.5)
+    nats = 8 * math.log(48 / EPSILON)
+    grid = tried_grid(centres, lambda centre: 1 - centre, m, nats, 0.4)
+    case = {key: value for key, value in case.items() if key not in ("n_hypotheses", "epsilon")}
+    value = min(
+        unexpected_bernstein_fixed(**case, epsilon=w * EPSILON, eta=eta, centre=centre).value
+        for centre, eta, w in grid
+    )
+    assert len(grid) == n_points
+    assert value == pytest.approx(expected, abs=6e-7)
+
+
+def test_first_order_of_another_grid():
+    centres = (0, 0.2, 0.4, 0.6, 0.8, 0.9)
+    nats = 2 * (math.log(48 / EPSILON) + 1)
+    grid = tried_grid(centres, lambda centre: 1 + centre, N, nats, 0.5)
+    tilted = Tilt(AMPLITUDE, 0.4, DIVERGENCE, AMPLITUDE**2, 1.0)
+    margins = arc_margins(tilted, grid, np.asarray([0.4]), n_samples=N, epsilon=EPSILON)
+    assert margins.shape == (42, 1)
+    assert (1 - margins.max() ** 2) / 2 == pytest.approx(0.356776, abs=6e-7)
+
+
+@pytest.mark.parametrize("grid_of", [bernstein_grid, first_order_grid])
+@pytest.mark.parametrize("n", [1, 2, 100, 4551, 10**7])
+def test_weights_of_a_grid_sum_to_one(grid_of, n):
+    size = "n_terms" if grid_of is bernstein_grid else "n_samples"
+    grid = grid_of(**{size: n}, n_hypotheses=200, epsilon=EPSILON)
+    weights = np.asarray([point.weight for point in grid])
+    assert weights.sum() == pytest.approx(1.0, abs=1e-12)
+    assert (weights > 0).all()
+    largest = [
+        1 - point.centre if grid_of is bernstein_grid else 1 + point.centre for point in grid
+    ]
+    # The moment needs a rate times the largest value below one.
+    assert max(point.eta * each for point, each in zip(grid, largest, strict=True)) < 0.91
+
+
+def test_rate_shares_reach_down_with_the_number_of_terms():
+    assert rate_shares(1) == rate_shares(500) == pytest.approx((0.9, 0.6, 0.4))
+    for m in (600, 4551, 10**6):
+        shares = np.asarray(rate_shares(m))
+        assert shares[:-1] / shares[1:] == pytest.approx(1.5)
+        assert shares[-1] >= 7 / math.sqrt(m) > shares[-1] / 1.5
 
 
 def test_rates_are_capped():
     few = {"loss": 0.5, "divergence": 0.0, "n_samples": 2, "epsilon": 0.05}
     bound = bounds.unexpected_bernstein(**few, second_moment=0.2, n_hypotheses=5)
-    assert bound.parameters["grid"] == (1.6, 1.6, 1.6)
+    assert bound.parameters["grid"][:3] == (1.6, 1.6, 1.6)
     one = {"posterior": [1.0], "prior": [1.0], "amplitudes": [0.5], "second_harmonics": [0.5]}
     bound = bounds.first_order(**one, n_samples=2, epsilon=0.05)
-    assert bound.parameters["grid"] == (0.8, 0.8, 0.8, 0.8)
+    assert bound.parameters["grid"][:4] == (0.8, 0.8, 0.8, 0.8)
 
 
 AMPLITUDE = math.sqrt((1 + 999 * 0.4) / N)
@@ -188,10 +283,10 @@ AMPLITUDE = math.sqrt((1 + 999 * 0.4) / N)
 @pytest.mark.parametrize(
     ("n_hypotheses", "divergence", "epsilon", "arc", "value", "rho"),
     [
-        (200, 3.0, 0.05, 0.4, 0.359296, 0.530479),
-        (200, 3.0, 0.025, 0.4, 0.361742, 0.525848),
-        (200, 3.0, 0.05, None, 0.359178, None),
-        (2000, 3.0 + math.log(10), 0.05, 0.4, 0.366682, None),
+        (200, 3.0, 0.05, 0.4, 0.355610, 0.537383),
+        (200, 3.0, 0.025, 0.4, 0.357278, 0.534270),
+        (200, 3.0, 0.05, None, 0.355598, None),
+        (2000, 3.0 + math.log(10), 0.05, 0.4, 0.361108, None),
     ],
 )
 def test_first_order_value(
@@ -211,7 +306,23 @@ def test_first_order_value(
     assert rho is None or bound.parameters["rho"] == pytest.approx(rho, abs=6e-7)
     if epsilon == 0.05 and n_hypotheses == 200:
         grid = (0.116588, 0.147226, 0.185915, 0.234772)
-        assert bound.parameters["grid"] == pytest.approx(grid, rel=5e-6)
+        assert bound.parameters["grid"][:4] == pytest.approx(grid, rel=5e-6)
+
+
+def test_first_order_value_of_a_small_loss():
+    """A run of a sampler: 70 nats. With the centre zero alone the value is 0.204."""
+    bound = bounds.first_order(
+        posterior=[1.0, 0.0],
+        prior=[math.exp(-70), -math.expm1(-70)],
+        amplitudes=[0.886, 0.0],
+        second_harmonics=[0.67, 0.0],
+        n_samples=9102,
+        epsilon=EPSILON,
+        arc=0.2,
+    )
+    # The rates of the centre zero follow the number of hypotheses; the others, which win, do not.
+    assert bound.parameters["centre"] == 0.9
+    assert bound.value == pytest.approx(0.143615, abs=6e-7)
 
 
 def test_first_order_relatives():

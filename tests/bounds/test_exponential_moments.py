@@ -7,9 +7,11 @@ import pytest
 from scipy import special
 
 from pacfourier import bounds
+from pacfourier.bounds._arguments import GridPoint
 from pacfourier.bounds._bernstein import bernstein_factor, unexpected_bernstein_fixed
 from pacfourier.bounds._binary_kl import binary_kl, log_xi
 from pacfourier.bounds._f_divergence import largest_variance, log_moment
+from pacfourier.bounds._first_order import Tilt, arc_margins
 
 ROUNDING = 1e-10
 SIZES = range(2, 7)
@@ -42,12 +44,21 @@ def bernstein_exponent(mean, square, truth, m, eta, largest):
 def pair_exponents(losses, truth, m, rng):
     """The exponents of the bounds on a mean of losses: rows of ``losses`` are hypotheses."""
     mean, square = losses.mean(axis=1), ((losses - 0.5) ** 2).mean(axis=1)
+    centre, share = rng.uniform(0, 0.5), rng.uniform(0.01, 0.98)
     return {
         "hoeffding": hoeffding_exponent(mean, truth, m, t=rng.uniform(0.1, 20)),
         "kl": kl_exponent(mean, truth, m),
         "catoni": catoni_exponent(mean, truth, m, C=rng.uniform(0.01, 5)),
         "bernstein": bernstein_exponent(
             mean - 0.5, square, truth - 0.5, m, eta=rng.uniform(0.01, 1.95), largest=0.5
+        ),
+        "bernstein, centred": bernstein_exponent(
+            mean - centre,
+            ((losses - centre) ** 2).mean(axis=1),
+            truth - centre,
+            m,
+            eta=share / (1 - centre),
+            largest=1 - centre,
         ),
     }
 
@@ -107,6 +118,7 @@ def test_moments_of_two_classes_are_at_most_one(finite_law, n):
 
         def exponents(sample, constants, units=units, means=means):
             s, eta = constants.uniform(0.01, 0.49), constants.uniform(0.01, 0.95)
+            centre, share = constants.uniform(0, 0.99), constants.uniform(0.01, 0.98)
             deviation = np.abs(units[:, sample].mean(axis=1) - means) ** 2
             turned = -np.real(units[:, sample, None] * np.exp(-1j * angles))
             truth = -np.real(means[:, None] * np.exp(-1j * angles))
@@ -114,6 +126,14 @@ def test_moments_of_two_classes_are_at_most_one(finite_law, n):
                 "norm": s * n * deviation + math.log1p(-2 * s),
                 "first order": bernstein_exponent(
                     turned.mean(axis=1), (turned**2).mean(axis=1), truth, n, eta, largest=1.0
+                ),
+                "first order, centred": bernstein_exponent(
+                    (centre + turned).mean(axis=1),
+                    ((centre + turned) ** 2).mean(axis=1),
+                    centre + truth,
+                    n,
+                    eta=share / (1 + centre),
+                    largest=1 + centre,
                 ),
             }
 
@@ -189,6 +209,8 @@ def test_fixed_bounds_invert_their_moments(pairs):
         loss, truth = np.sort(rng.uniform(0, 1, size=2))
         square = rng.uniform((loss - 0.5) ** 2, 0.25)
         t, C, eta = rng.uniform(1, 50), rng.uniform(0.1, 3), rng.uniform(0.1, 1.5)
+        centre, share = rng.uniform(0, 0.5), rng.uniform(0.1, 0.95)
+        around_centre = square - (loss - 0.5) ** 2 + (loss - centre) ** 2
         case = {"loss": loss, "n_samples": n, "epsilon": epsilon, "pairs": pairs}
         for bound, constants, exponent in (
             (bounds.kl, {}, kl_exponent(loss, truth, m)),
@@ -203,6 +225,18 @@ def test_fixed_bounds_invert_their_moments(pairs):
                 {"eta": eta, "second_moment": square},
                 bernstein_exponent(loss - 0.5, square, truth - 0.5, m, eta, 0.5),
             ),
+            (
+                unexpected_bernstein_fixed,
+                {"eta": share / (1 - centre), "centre": centre, "second_moment": square},
+                bernstein_exponent(
+                    loss - centre,
+                    around_centre,
+                    truth - centre,
+                    m,
+                    share / (1 - centre),
+                    1 - centre,
+                ),
+            ),
         ):
             divergence = float(exponent) + math.log(epsilon)
             if divergence >= 0:
@@ -210,6 +244,38 @@ def test_fixed_bounds_invert_their_moments(pairs):
                 value = bound(**case, **constants, divergence=divergence).value
                 assert value == pytest.approx(truth, abs=1e-9)
     assert n_checked > 200
+
+
+def test_first_order_inverts_its_moment(rng):
+    """As above, for the posterior on an arc: means over the arc are sums over many phases."""
+    n_checked = 0
+    for _ in range(300):
+        n, epsilon, arc = int(rng.integers(5, 200)), rng.uniform(0.01, 0.9), rng.uniform(0.05, 1.5)
+        units = np.exp(1j * rng.normal(size=n) * rng.uniform(0.2, 2))
+        units *= np.exp(-1j * np.angle(units.mean()))
+        centre, share, weight = rng.uniform(0, 0.99), rng.uniform(0.1, 0.95), rng.uniform(0.01, 1)
+        amplitude = units.mean().real
+        truth = amplitude * rng.uniform(0, 1)
+        phases = arc * (2 * np.arange(4000) + 1 - 4000) / 4000
+        shrinkage = np.cos(phases).mean()
+        turned = centre - np.real(units[:, None] * np.exp(1j * phases))
+        exponent = bernstein_exponent(
+            turned.mean(),
+            (turned**2).mean(),
+            centre - truth * shrinkage,
+            n,
+            share / (1 + centre),
+            1 + centre,
+        )
+        divergence = float(exponent) - math.log(math.pi / arc) + math.log(weight * epsilon)
+        if divergence >= 0:
+            n_checked += 1
+            tilted = Tilt(amplitude, (units**2).mean().real, divergence, amplitude**2, 1.0)
+            grid = (GridPoint(centre, share / (1 + centre), weight),)
+            margin = arc_margins(tilted, grid, np.asarray([arc]), n_samples=n, epsilon=epsilon)
+            # The midpoint rule is off by less than arc^2 / 4000^2.
+            assert margin.item() == pytest.approx(truth, abs=1e-5)
+    assert n_checked > 50
 
 
 def posteriors(prior, losses, truth):

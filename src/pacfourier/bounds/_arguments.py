@@ -4,10 +4,10 @@ The error messages name the argument, the rule and the value that was seen.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,8 @@ from pacfourier.bounds._result import Bound
 
 ROUNDING = 1e-5
 """A value this close to its interval is clipped into it: the difference is rounding."""
+LARGEST_SHARE = 0.9
+RATE_RATIO = 1.5
 
 
 def open_interval(name: str, value: float, lower: float, upper: float) -> float:
@@ -204,20 +206,102 @@ def geometric_midpoints(
     return tuple(min(cap, lower * ratio ** ((k + 0.5) / n_points)) for k in range(n_points))
 
 
-def smallest(bounds: Iterable[Bound], *, grid: tuple[float, ...], theorem: str) -> Bound:
+class GridPoint(NamedTuple):
+    """Constants of one bound of a grid, written down before the sample is seen.
+
+    Parameters
+    ----------
+    centre : float
+        What is subtracted from the loss, or added to minus the margin.
+    eta : float
+        Rate.
+    weight : float
+        Share of epsilon. The weights of a grid sum to one.
+    """
+
+    centre: float
+    eta: float
+    weight: float
+
+
+Grid: TypeAlias = tuple[GridPoint, ...]
+
+
+def rate_shares(n_terms: int) -> tuple[float, ...]:
+    r"""Return rates as shares of the largest one that a bound allows.
+
+    .. math:: u_k = 0.9 / 1.5^k \ge \min\bigl(0.3,\ 7 / \sqrt m\bigr), \qquad k = 0, 1, \dots
+
+    Large shares are best for small losses and large divergences. Where smaller shares would be
+    best, the other rates of a grid are good already.
+
+    Parameters
+    ----------
+    n_terms : int
+        Number :math:`m` of independent terms.
+
+    Returns
+    -------
+    shares : tuple of float
+        At least three decreasing values.
+
+    Examples
+    --------
+    >>> [round(share, 3) for share in rate_shares(100)]
+    [0.9, 0.6, 0.4]
+    """
+    least = min(0.3, 7.0 / math.sqrt(n_terms))
+    n_steps = math.floor(math.log(LARGEST_SHARE / least) / math.log(RATE_RATIO))
+    return tuple(LARGEST_SHARE / RATE_RATIO**k for k in range(n_steps + 1))
+
+
+def weighted_grid(
+    first: Sequence[tuple[float, float]], more: Sequence[tuple[float, float]], *, share: float
+) -> Grid:
+    """Return a grid of centres and rates whose first part has a given share of the weight.
+
+    Parameters
+    ----------
+    first, more : sequence of (centre, rate)
+        Two parts of the grid. The weights are equal within a part.
+    share : float
+        Weight of the first part. The second part has the rest.
+
+    Returns
+    -------
+    grid : tuple of GridPoint
+        The first part, then the second.
+
+    Examples
+    --------
+    >>> [point.weight for point in weighted_grid([(0.5, 1.0)], [(0.0, 0.5), (0.0, 0.7)], share=0.5)]
+    [0.5, 0.25, 0.25]
+    """
+    parts = ((first, share), (more, 1.0 - share))
+    return tuple(GridPoint(*point, part / len(each)) for each, part in parts for point in each)
+
+
+def tried(grid: Grid) -> dict[str, tuple[float, ...]]:
+    """Return all constants of a grid, as the parameters of a bound list them."""
+    centres, rates, weights = zip(*grid, strict=True)
+    return {"grid": rates, "centres": centres, "weights": weights}
+
+
+def smallest(bounds: Iterable[Bound], *, theorem: str, **grids: tuple[float, ...]) -> Bound:
     r"""Return the smallest of the bounds on a grid of constants.
 
-    A grid of :math:`G` constants gives :math:`G` bounds, each at level :math:`\varepsilon / G`.
-    By the union bound they all hold together, so the smallest holds too.
+    A grid gives one bound for each of its points, at level :math:`w_k \varepsilon`, where the
+    weights :math:`w_k` sum to one. By the union bound they all hold together, so the smallest holds
+    too.
 
     Parameters
     ----------
     bounds : iterable of Bound
-        One bound for each value of the grid, each at its share of epsilon.
-    grid : tuple of float
-        All values tried. They are stored in the parameters of the result.
+        One bound for each point of the grid, each at its share of epsilon.
     theorem : str
         Name of the result.
+    **grids : tuple of float
+        All values tried. They are stored in the parameters of the result.
 
     Returns
     -------
@@ -225,4 +309,4 @@ def smallest(bounds: Iterable[Bound], *, grid: tuple[float, ...], theorem: str) 
         The bound with the smallest value.
     """
     best = min(bounds, key=lambda bound: bound.value)
-    return replace(best, parameters={**best.parameters, "grid": grid}, theorem=theorem)
+    return replace(best, parameters={**best.parameters, **grids}, theorem=theorem)

@@ -3,20 +3,27 @@
 import math
 
 from pacfourier.bounds._arguments import (
+    Grid,
     checked_terms,
     count,
     geometric_midpoints,
     interval,
     n_terms,
     open_interval,
+    rate_shares,
     smallest,
+    tried,
     unit_open,
+    weighted_grid,
 )
 from pacfourier.bounds._record import Auto, BoundRecord
 from pacfourier.bounds._result import Bound
 
 N_RATES = 3
 LARGEST_RATE = 1.6
+# Centres for small losses, beside one half, and the weight of the rates that are centred there.
+CENTRES = (0.0, 0.1, 0.2, 0.3)
+SHARE_OF_HALF = 0.875
 N_SERIES = 16
 
 
@@ -53,6 +60,37 @@ def bernstein_factor(u: float) -> float:
     return factor * (1.0 + 1e-14)
 
 
+def centred_moment(second_moment: float, *, loss: float, centre: float) -> float:
+    r"""Return the mean of the squared loss around a centre, from that around one half.
+
+    .. math:: s_c = \mathbb{E}_Q\, U(\ell - c)^2
+              = M_2 + (1 - 2c) \bigl(\hat L(k_Q) - \tfrac12\bigr) + \bigl(\tfrac12 - c\bigr)^2 .
+
+    Parameters
+    ----------
+    second_moment : float
+        :math:`M_2`, around one half.
+    loss : float
+        Empirical loss :math:`\hat L(k_Q)`.
+    centre : float
+        Centre :math:`c`.
+
+    Returns
+    -------
+    moment : float
+        At least :math:`(\hat L(k_Q) - c)^2`. It is smallest for the centre at the loss itself.
+
+    Examples
+    --------
+    A loss of 0 or 1 has the second moment 1/4 around one half. Around its mean it is the variance.
+
+    >>> round(centred_moment(0.25, loss=0.1, centre=0.1), 9)
+    0.09
+    """
+    shift = 0.5 - centre
+    return second_moment + 2.0 * shift * (loss - 0.5) + shift**2
+
+
 def unexpected_bernstein_fixed(
     *,
     loss: float,
@@ -61,18 +99,21 @@ def unexpected_bernstein_fixed(
     epsilon: float,
     second_moment: float,
     eta: float,
+    centre: float = 0.5,
     pairs: bool = True,
 ) -> Bound:
-    r"""Return the bound of a fixed rate, with the loss centred at one half.
+    r"""Return the bound of a fixed rate and a fixed centre.
 
-    .. math:: L(k_Q) \le \frac12 + \frac{1 - e^{-a}}{\eta}, \qquad
-              a = \eta \bigl(\hat L(k_Q) - \tfrac12\bigr) + v(\eta/2)\, \eta^2 M_2
+    .. math:: L(k_Q) \le c + \frac{1 - e^{-a}}{\eta}, \qquad
+              a = \eta \bigl(\hat L(k_Q) - c\bigr) + v\bigl(\eta (1 - c)\bigr)\, \eta^2 s_c
               + \frac{\mathrm{KL}(Q \Vert P) + \ln(1/\varepsilon)}{m} ,
 
-    with :math:`M_2` the posterior mean of the empirical mean of :math:`(\ell - \frac12)^2`.
+    with :math:`s_c` the posterior mean of the empirical mean of :math:`(\ell - c)^2`, given by
+    :func:`centred_moment`. The best centre is near the loss: there :math:`s_c` is a variance.
 
-    *Proof.* :math:`X = \ell - \frac12 \le \frac12` gives
-    :math:`\mathbb{E} \exp\{-\eta X - v(\eta/2) \eta^2 X^2\} \le 1 - \eta\, \mathbb{E} X`, hence by
+    *Proof.* :math:`X = \ell - c \le 1 - c`, and :math:`v` increases, so with
+    :math:`v = v(\eta (1 - c))` we have
+    :math:`\mathbb{E} \exp\{-\eta X - v \eta^2 X^2\} \le 1 - \eta\, \mathbb{E} X`, hence by
     independence a moment at most one for :math:`m` independent terms of
     :math:`-\eta X - v \eta^2 X^2 - \ln(1 - \eta\, \mathbb{E} X)`; it is an exponential of means,
     so it passes to pairs, and :math:`-\ln(1 - \eta x)` is convex, so the posterior average goes
@@ -89,10 +130,13 @@ def unexpected_bernstein_fixed(
     epsilon : float
         Probability of failure, over the sample, for all posteriors at once.
     second_moment : float
-        :math:`M_2`, the posterior mean of the second moments of the hypotheses. Do not pass the
-        second moment of the averaged kernel: it is smaller, and the bound would not hold.
+        :math:`M_2`, the posterior mean of the second moments of the hypotheses around one half. Do
+        not pass the second moment of the averaged kernel: it is smaller, and the bound would not
+        hold.
     eta : float
-        Rate in (0, 2), fixed before the sample is seen.
+        Rate in :math:`(0, 1 / (1 - c))`, fixed before the sample is seen.
+    centre : float, default=0.5
+        Centre :math:`c` in [0, 1/2], fixed before the sample is seen.
     pairs : bool, default=True
         Whether the loss is a mean over pairs: :math:`m = \lfloor n/2 \rfloor`, else :math:`m = n`.
 
@@ -105,26 +149,28 @@ def unexpected_bernstein_fixed(
     ----------
     mhammedi2019, who bound :math:`1 - \eta x` by :math:`e^{-\eta x}`; hoeffding1963.
     """
-    eta = open_interval("eta", eta, 0.0, 2.0)
+    centre = interval("centre", centre, 0.0, 0.5)
+    eta = open_interval("eta", eta, 0.0, 1.0 / (1.0 - centre))
     terms = checked_terms(
         loss=loss, divergence=divergence, n_samples=n_samples, epsilon=epsilon, pairs=pairs
     )
-    centred = terms.loss - 0.5
-    moment = interval("second_moment", second_moment, centred**2, 0.25)
+    moment = interval("second_moment", second_moment, (terms.loss - 0.5) ** 2, 0.25)
+    square = centred_moment(moment, loss=terms.loss, centre=centre)
     price = terms.nats / terms.n_terms
-    exponent = eta * centred + bernstein_factor(eta / 2.0) * eta**2 * moment + price
+    curvature = bernstein_factor(eta * (1.0 - centre)) * eta**2 * square
+    exponent = eta * (terms.loss - centre) + curvature + price
     return Bound(
-        value=0.5 - math.expm1(-exponent) / eta,
+        value=centre - math.expm1(-exponent) / eta,
         empirical_term=terms.loss,
         divergence_term=price,
-        parameters={"eta": eta, "second_moment": moment},
+        parameters={"eta": eta, "centre": centre, "second_moment": moment},
         theorem="un-expected Bernstein",
         reference="mhammedi2019; cesabianchi2007; hoeffding1963",
     )
 
 
 def bernstein_rates(*, n_terms: int, n_hypotheses: int, epsilon: float) -> tuple[float, ...]:
-    r"""Return the grid of rates of a finite prior.
+    r"""Return the rates of the centre one half, for a finite prior.
 
     .. math:: \ell = \sqrt{8 a / m}, \quad u = \sqrt{16 (a + \ln N) / m}, \quad
               a = \ln(3/\varepsilon), \quad \eta \le 1.6 ,
@@ -138,7 +184,7 @@ def bernstein_rates(*, n_terms: int, n_hypotheses: int, epsilon: float) -> tuple
     n_hypotheses : int
         Number :math:`N` of hypotheses, or any number written down before the sample is seen.
     epsilon : float
-        Probability of failure of the whole grid.
+        Probability of failure.
 
     Returns
     -------
@@ -155,6 +201,36 @@ def bernstein_rates(*, n_terms: int, n_hypotheses: int, epsilon: float) -> tuple
     )
 
 
+def bernstein_grid(*, n_terms: int, n_hypotheses: int, epsilon: float) -> Grid:
+    r"""Return the grid of centres and rates, with its weights.
+
+    .. math:: \text{weight } \tfrac78:\ c = \tfrac12,\ \eta \text{ of } \mathtt{bernstein\_rates};
+              \qquad \text{weight } \tfrac18:\ c \in \{0, 0.1, 0.2, 0.3\},\
+              \eta = \frac{u}{1 - c},\ u \text{ of } \mathtt{rate\_shares} .
+
+    The first part is best for losses near one half and divergences up to :math:`\ln N`. The second
+    is best for small losses, where it hardly matters that its weights are small: the price of a
+    weight is :math:`\ln(1/w) / (m \eta)`, and the rates are large.
+
+    Parameters
+    ----------
+    n_terms, n_hypotheses, epsilon
+        As in :func:`bernstein_rates`.
+
+    Returns
+    -------
+    grid : tuple of GridPoint
+        Points whose weights sum to one.
+    """
+    rates = bernstein_rates(n_terms=n_terms, n_hypotheses=n_hypotheses, epsilon=epsilon)
+    shares = rate_shares(n_terms)
+    return weighted_grid(
+        [(0.5, eta) for eta in rates],
+        [(centre, share / (1.0 - centre)) for centre in CENTRES for share in shares],
+        share=SHARE_OF_HALF,
+    )
+
+
 def unexpected_bernstein(
     *,
     loss: float,
@@ -165,45 +241,51 @@ def unexpected_bernstein(
     n_hypotheses: int,
     pairs: bool = True,
 ) -> Bound:
-    r"""Return the smallest bound of a grid of three rates, for any number of classes.
+    r"""Return the smallest bound of a grid of centres and rates, for any number of classes.
 
-    .. math:: L(k_Q) \le \frac12 + \min_{k \le 3} \frac{1 - e^{-a_k}}{\eta_k}, \qquad
-              a_k = \eta_k \bigl(\hat L(k_Q) - \tfrac12\bigr) + v(\eta_k/2)\, \eta_k^2 M_2
-              + \frac{\mathrm{KL}(Q \Vert P) + \ln(3/\varepsilon)}{m} .
+    .. math:: L(k_Q) \le \min_k \Bigl\{ c_k + \frac{1 - e^{-a_k}}{\eta_k} \Bigr\}, \qquad
+              a_k = \eta_k \bigl(\hat L(k_Q) - c_k\bigr) + v\bigl(\eta_k (1 - c_k)\bigr)\, \eta_k^2
+              s_{c_k} + \frac{\mathrm{KL}(Q \Vert P) + \ln(1/(w_k \varepsilon))}{m} .
+
+    The grid is :func:`bernstein_grid`: a function of :math:`m`, :math:`N` and :math:`\varepsilon`
+    alone.
 
     Parameters
     ----------
     loss, divergence, n_samples, epsilon, second_moment
         As in :func:`unexpected_bernstein_fixed`.
     n_hypotheses : int
-        Number of hypotheses of the prior. It only decides where the grid lies.
+        Number of hypotheses of the prior. It only decides where a part of the grid lies.
     pairs : bool, default=True
         As in :func:`unexpected_bernstein_fixed`.
 
     Returns
     -------
     bound : Bound
-        The best of the three.
+        The best of the grid.
 
     References
     ----------
     mhammedi2019, hoeffding1963.
     """
     m = n_terms(n_samples, pairs=pairs)
-    grid = bernstein_rates(n_terms=m, n_hypotheses=n_hypotheses, epsilon=epsilon)
+    grid = bernstein_grid(n_terms=m, n_hypotheses=n_hypotheses, epsilon=epsilon)
     bounds = (
         unexpected_bernstein_fixed(
             loss=loss,
             divergence=divergence,
             n_samples=n_samples,
-            epsilon=epsilon / len(grid),
+            epsilon=point.weight * epsilon,
             second_moment=second_moment,
-            eta=eta,
+            eta=point.eta,
+            centre=point.centre,
             pairs=pairs,
         )
-        for eta in grid
+        for point in grid
     )
-    return smallest(bounds, grid=grid, theorem="un-expected Bernstein, grid of rates")
+    return smallest(
+        bounds, theorem="un-expected Bernstein, grid of centres and rates", **tried(grid)
+    )
 
 
 RECORDS = (

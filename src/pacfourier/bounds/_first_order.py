@@ -8,12 +8,16 @@ import numpy.typing as npt
 
 from pacfourier.arrays import FloatArray
 from pacfourier.bounds._arguments import (
+    Grid,
     bounded_vector,
     count,
     distribution,
     geometric_midpoints,
     interval,
+    rate_shares,
+    tried,
     unit_open,
+    weighted_grid,
 )
 from pacfourier.bounds._bernstein import bernstein_factor
 from pacfourier.bounds._record import Auto, BoundRecord
@@ -22,6 +26,9 @@ from pacfourier.bounds.divergences import divergence_from
 
 N_RATES = 4
 LARGEST_RATE = 0.8
+# Centres for large amplitudes, beside zero, and the weight of the rates that are centred at zero.
+CENTRES = (0.3, 0.6, 0.9)
+SHARE_OF_ZERO = 0.5
 LARGEST_ARC = 1.5
 # The half-width may be chosen after the sample is seen. Neighbours differ by less than 0.4 %.
 ARCS: FloatArray = np.geomspace(1e-3, LARGEST_ARC, 2000)
@@ -82,7 +89,7 @@ def possible_harmonics(second_harmonics: npt.ArrayLike, amplitudes: FloatArray) 
 
 
 def first_order_rates(*, n_samples: int, n_hypotheses: int, epsilon: float) -> tuple[float, ...]:
-    r"""Return the grid of rates: four midpoints, at most 0.8.
+    r"""Return the rates of the centre zero: four midpoints, at most 0.8.
 
     .. math:: \ell = \sqrt{2 a / n}, \quad u = \sqrt{2 (a + 1.5 + \ln N) / (0.35\, n)}, \quad
               a = \ln(4/\varepsilon) + 1 .
@@ -94,7 +101,7 @@ def first_order_rates(*, n_samples: int, n_hypotheses: int, epsilon: float) -> t
     n_hypotheses : int
         Number :math:`N` of hypotheses of the prior.
     epsilon : float
-        Probability of failure of the whole grid.
+        Probability of failure.
 
     Returns
     -------
@@ -110,12 +117,61 @@ def first_order_rates(*, n_samples: int, n_hypotheses: int, epsilon: float) -> t
     )
 
 
-def arc_margins(tilted: Tilt, eta: float, arcs: FloatArray, prices: FloatArray) -> FloatArray:
-    """Return the certified mean amplitude of one rate, for each half-width of the arc."""
+def first_order_grid(*, n_samples: int, n_hypotheses: int, epsilon: float) -> Grid:
+    r"""Return the grid of centres and rates, with its weights.
+
+    .. math:: \text{weight } \tfrac12:\ c = 0,\ \eta \text{ of } \mathtt{first\_order\_rates};
+              \qquad \text{weight } \tfrac12:\ c \in \{0.3, 0.6, 0.9\},\
+              \eta = \frac{u}{1 + c},\ u \text{ of } \mathtt{rate\_shares} .
+
+    The second part is best for large amplitudes, that is, for small losses.
+
+    Parameters
+    ----------
+    n_samples, n_hypotheses, epsilon
+        As in :func:`first_order_rates`.
+
+    Returns
+    -------
+    grid : tuple of GridPoint
+        Points whose weights sum to one.
+    """
+    rates = first_order_rates(n_samples=n_samples, n_hypotheses=n_hypotheses, epsilon=epsilon)
+    shares = rate_shares(n_samples)
+    return weighted_grid(
+        [(0.0, eta) for eta in rates],
+        [(centre, share / (1.0 + centre)) for centre in CENTRES for share in shares],
+        share=SHARE_OF_ZERO,
+    )
+
+
+def arc_margins(
+    tilted: Tilt, grid: Grid, arcs: FloatArray, *, n_samples: int, epsilon: float
+) -> FloatArray:
+    r"""Return the certified mean amplitude of each point of a grid (rows) and arc (columns).
+
+    .. math:: \rho = \frac{1}{\mathrm{sc}(\alpha)} \Bigl(c - \frac{1 - e^{-A}}{\eta}\Bigr), \qquad
+              A = \eta \bigl(c - r\, \mathrm{sc}(\alpha)\bigr) + v\bigl(\eta (1 + c)\bigr)\,
+              \eta^2 s_c + \frac{\mathrm{KL}(Q' \Vert P) + \ln(\pi/\alpha)
+              + \ln(1/(w \varepsilon))}{n} ,
+
+    .. math:: s_c = \tfrac12 \bigl(1 + c_2\, \mathrm{sc}(2\alpha)\bigr)
+              - 2 c\, r\, \mathrm{sc}(\alpha) + c^2 .
+    """
+    centre, eta, weight = np.asarray(grid).T[:, :, np.newaxis]
+    factor = np.asarray([[bernstein_factor(point.eta * (1.0 + point.centre))] for point in grid])
     shrinkage, double = np.sinc(arcs / math.pi), np.sinc(2.0 * arcs / math.pi)
-    second_moment = 0.5 * (1.0 + tilted.harmonic * double)
-    exponent = -eta * tilted.amplitude * shrinkage + bernstein_factor(eta) * eta**2 * second_moment
-    return np.expm1(-exponent - prices) / (eta * shrinkage)
+    mean = tilted.amplitude * shrinkage
+    square = 0.5 * (1.0 + tilted.harmonic * double) - 2.0 * centre * mean + centre**2
+    price = (arc_nats(tilted, arcs, epsilon) - np.log(weight)) / n_samples
+    exponent = eta * (centre - mean) + factor * eta**2 * square + price
+    margins: FloatArray = (centre + np.expm1(-exponent) / eta) / shrinkage
+    return margins
+
+
+def arc_nats(tilted: Tilt, arcs: FloatArray, epsilon: float) -> FloatArray:
+    """Return the divergence of the posterior on arcs, plus the logarithm of 1 / epsilon."""
+    return tilted.divergence + np.log(math.pi / (arcs * epsilon))
 
 
 def first_order(
@@ -132,16 +188,22 @@ def first_order(
 
     .. math:: L(k_Q) \le \tfrac12 \Bigl(1 - \frac{(\mathbb{E}_Q a)^2}{\mathbb{E}_Q a^2}
               \rho^2 \Bigr), \qquad
-              \rho = \max_{\eta, \alpha} \frac{e^{-A} - 1}{\eta\, \mathrm{sc}(\alpha)}
-              \text{ clipped to } [0, 1],
+              \rho = \max_{k, \alpha} \frac{1}{\mathrm{sc}(\alpha)}
+              \Bigl(c_k - \frac{1 - e^{-A_k}}{\eta_k}\Bigr) \text{ clipped to } [0, 1],
 
-    .. math:: A = -\eta\, r\, \mathrm{sc}(\alpha) + v(\eta)\, \eta^2\,
-              \frac{1 + c_2\, \mathrm{sc}(2\alpha)}{2} + \frac{\mathrm{KL}(Q' \Vert P)
-              + \ln(\pi/\alpha) + \ln(4/\varepsilon)}{n}, \quad
-              \mathrm{sc}(\alpha) = \frac{\sin\alpha}{\alpha} .
+    .. math:: A_k = \eta_k \bigl(c_k - r\, \mathrm{sc}(\alpha)\bigr)
+              + v\bigl(\eta_k (1 + c_k)\bigr)\, \eta_k^2\, s_k + \frac{\mathrm{KL}(Q' \Vert P)
+              + \ln(\pi/\alpha) + \ln(1/(w_k \varepsilon))}{n}, \quad
+              \mathrm{sc}(\alpha) = \frac{\sin\alpha}{\alpha} ,
+
+    .. math:: s_k = \tfrac12 \bigl(1 + c_2\, \mathrm{sc}(2\alpha)\bigr)
+              - 2 c_k\, r\, \mathrm{sc}(\alpha) + c_k^2 .
+
+    The centres :math:`c_k`, rates :math:`\eta_k` and weights :math:`w_k` are a grid that depends on
+    :math:`n`, the number of hypotheses and :math:`\varepsilon` alone.
 
     *Proof.* A hypothesis is a frequency and a phase, of prior :math:`P` times the uniform law of
-    the circle, with :math:`X = -y \cos(\omega \cdot x - \varphi) \le 1` over :math:`n`
+    the circle, with :math:`X = c - y \cos(\omega \cdot x - \varphi) \le 1 + c` over :math:`n`
     independent points. Apply the un-expected Bernstein moment to :math:`Q' \propto Q a` times the
     uniform law of half-width :math:`\alpha` around the phase of :math:`\hat m_\omega`, whose
     divergence is :math:`\mathrm{KL}(Q' \Vert P) + \ln(\pi/\alpha)`: averaging over the arc
@@ -209,7 +271,7 @@ def first_order_of_measure(
     """Return :func:`first_order` for a prior measure of any mass, given its logarithms.
 
     The prior may be replaced by a random measure whose mean it is, such as the particles of a
-    sampler. ``n_hypotheses`` places the grid of rates and must be fixed in advance.
+    sampler. ``n_hypotheses`` places a part of the grid and must be fixed in advance.
     """
     n, epsilon = count("n_samples", n_samples, 2), unit_open("epsilon", epsilon)
     weights = distribution("posterior", posterior)
@@ -220,17 +282,18 @@ def first_order_of_measure(
         lengths,
         possible_harmonics(second_harmonics, lengths),
     )
-    rates = first_order_rates(n_samples=n, n_hypotheses=n_hypotheses, epsilon=epsilon)
+    grid = first_order_grid(n_samples=n, n_hypotheses=n_hypotheses, epsilon=epsilon)
     arcs = ARCS if arc is None else np.asarray([arc_in_range(arc)])
-    prices = (tilted.divergence + np.log(math.pi * N_RATES / (arcs * epsilon))) / n
-    margins = np.stack([arc_margins(tilted, eta, arcs, prices) for eta in rates])
+    margins = arc_margins(tilted, grid, arcs, n_samples=n, epsilon=epsilon)
     row, column = divmod(int(margins.argmax()), arcs.size)
     rho = min(max(float(margins[row, column]), 0.0), 1.0)
+    centre, eta, weight = grid[row]
+    best = {"eta": eta, "centre": centre, "arc": float(arcs[column]), "rho": rho}
     return Bound(
         value=0.5 * (1.0 - tilted.concentration * rho**2),
         empirical_term=n / (2.0 * (n - 1.0)) * (1.0 - tilted.squared_norm),
-        divergence_term=float(prices[column]),
-        parameters={"eta": rates[row], "arc": float(arcs[column]), "rho": rho, "grid": rates},
+        divergence_term=float(arc_nats(tilted, arcs[column], weight * epsilon)) / n,
+        parameters={**best, **tried(grid)},
         theorem="first-order arc, two classes",
         reference="mhammedi2019; cesabianchi2007",
     )
