@@ -146,7 +146,7 @@ def test_noise_has_the_stated_law(rng):
 
 
 def test_one_row_changes_the_odds_by_three_at_most():
-    """Differential privacy of one bucket; a row is in one bucket only."""
+    """Differential privacy of one bucket. A row is in one bucket, an exchange changes two."""
     with_row, without = NOISE[:-1], NOISE[1:]
     assert (np.maximum(with_row / without, without / with_row) <= ODDS_FACTOR * (1 + 1e-12)).all()
 

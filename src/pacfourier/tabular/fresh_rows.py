@@ -7,8 +7,9 @@ the same counts, and this agreement is better than chance allows.
 The counts do not tell whether a given row was in the table. The noise is a difference of two
 geometric variables, so one row more or less changes the probability of what is stored by a factor
 of three at most (differential privacy with epsilon = ln 3). Someone who gives even odds to a row
-being in the table is at most 75 % sure of it after reading the counts, even if they know all other
-rows.
+being in the table or missing from it is at most 75 % sure after reading the counts, even if they
+know all other rows. Exchanging one row for another changes two counts, and the factor is nine: who
+knows all rows but one, and has two candidates for it, is at most 90 % sure.
 
 The price is that only large overlaps are found. In buckets that hold a few rows each, one row has
 a z-score s of less than one. If a share a of m new rows are copies, they have a z-score of a s
