@@ -279,11 +279,11 @@ def test_gaussian_linear_does_not_certify_noise():
     """Rows of norm 1,700 make every margin large, with weights that cost nothing."""
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        features = rng.normal(size=(200, 400))
+        features = rng.normal(size=(100, 150))
         features *= 1700.0 / np.linalg.norm(features, axis=1, keepdims=True)
-        labels = rng.choice([-1.0, 1.0], 200)
+        labels = rng.choice([-1.0, 1.0], 100)
         w = 6.0 * np.linalg.lstsq(features, labels, rcond=None)[0]
-        case = {"labels": labels, "w": w, "prior_mean": np.zeros(400), "epsilon": 0.05}
+        case = {"labels": labels, "w": w, "prior_mean": np.zeros(150), "epsilon": 0.05}
         assert special.ndtr(-labels * (features @ w)).max() < 1e-6
         assert 0.5 * w @ w < 0.01
         assert bounds.gaussian_linear(features=features, **case).value >= 0.5
