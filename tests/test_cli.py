@@ -127,7 +127,7 @@ def test_certify_shows_the_certificate_and_the_error_on_fresh_rows(folder):
 
 def test_certify_refuses_the_rows_of_the_fit(folder):
     result = invoke("certify", folder / "model.skops", folder / "data.csv")
-    assert_refused(result, "data must be new rows, got 300 of 300 rows")
+    assert_refused(result, "data must be new rows, got 300 rows, many of which")
 
 
 def assert_refused(result, message):

@@ -3,7 +3,6 @@ import gzip
 import itertools
 import json
 import tempfile
-import tracemalloc
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -34,7 +33,7 @@ from pacfourier.tabular import (
 )
 from pacfourier.tabular.class_labels import check_classes, table_labels
 from pacfourier.tabular.columns import MOST_CATEGORIES, column_encoder, numbers, table_columns
-from pacfourier.tabular.model import known_share, random_split
+from pacfourier.tabular.model import random_split
 from pacfourier.tabular.model_files import TRUSTED
 
 
@@ -523,7 +522,7 @@ def test_saved_model_is_the_same_model(model, table, tmp_path):
     assert loaded.certificate().to_dict() == loaded.record["certificate"]
     assert loaded.record == json.loads(json.dumps(model.record)) == model.record
     assert loaded.held_out_error == model.held_out_error
-    assert (loaded.fingerprints == model.fingerprints).all()
+    assert (loaded.row_counts == model.row_counts).all()
     assert [path.name for path in tmp_path.iterdir()] == ["model.skops"]
 
 
@@ -596,39 +595,6 @@ def test_fresh_error_is_counted_and_bounded(model):
 
 def test_labels_never_seen_are_errors(model):
     assert model.fresh_error(patients(100, seed=1).assign(state="new")).n_errors == 100
-
-
-@pytest.mark.parametrize("n_known", [1, 400])
-def test_rows_of_the_fit_are_not_fresh(n_known, model, table):
-    assert model.record["known_share"] == 0
-    mixed = pd.concat([table.head(n_known), patients(200, seed=1)])
-    with pytest.raises(InputError, match=f"new rows, got {n_known} of {n_known + 200} rows"):
-        model.fresh_error(mixed[[*reversed(mixed.columns)]])
-
-
-def test_known_rows_are_counted_in_few_bytes_a_row(rng):
-    fingerprints = rng.integers(0, 60_000, 100_000).astype(np.uint64)
-    split = random_split(100_000, seed=0)
-    others = fingerprints[np.concatenate(split[:2])]
-    expected = np.isin(fingerprints[split.held_out], others).mean()
-    tracemalloc.start()
-    assert known_share(fingerprints, split) == expected
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 13 * 100_000
-
-
-def test_rows_that_coincide_by_chance_are_fresh():
-    def survey(seed):
-        rng = np.random.default_rng(seed)
-        answers = rng.choice(["yes", "no", "maybe"], size=(300, 3))
-        return pd.DataFrame(answers, columns=["a", "b", "c"]).assign(
-            y=np.where(answers[:, 0] == "yes", "in", "out")
-        )
-
-    model = fit_table(survey(0), "y", n_frequencies=5)
-    assert model.record["known_share"] == 1
-    assert model.fresh_error(survey(1)).n_errors == 0
 
 
 # Words

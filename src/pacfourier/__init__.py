@@ -4,6 +4,7 @@ from pacfourier import arrays, bounds, spectra
 from pacfourier.data.batches import fit_batches
 from pacfourier.data.parquet import parquet_batches
 from pacfourier.estimators.boosted_rff import BoostedRFF
+from pacfourier.estimators.certify import certify
 from pacfourier.estimators.gibbs_rff import GibbsRFF
 from pacfourier.estimators.losses import alignment_losses
 from pacfourier.estimators.okrff import OKRFF
@@ -27,6 +28,7 @@ __all__ = [
     "RBFLandmarks",
     "alignment_losses",
     "bounds",
+    "certify",
     "divergence_ball_posterior",
     "fit_batches",
     "gibbs_posterior",

@@ -27,7 +27,8 @@ SPLIT.pop("loss")
 POWER = CASE | {"power_divergence": 1.0}
 POWER.pop("divergence")
 MIXTURE = {"weights": FLAT, "losses": FLAT, "divergences": FLAT, "n_train": 9, "epsilon": 0.05}
-LINEAR = {"margins": FLAT, "w": FLAT, "prior_mean": FLAT, "epsilon": 0.05}
+LINEAR = {"features": np.eye(3), "labels": [1, -1, 1], "w": FLAT, "prior_mean": FLAT}
+LINEAR |= {"epsilon": 0.05}
 FIT = {"losses": FLAT, "second_moments": FLAT / 2, "prior": FLAT, "n_samples": 9}
 LOCAL = {"loss": 0.3, "n_samples": 10, "epsilon": 0.05, "inverse_temperature": 1.0}
 
@@ -84,7 +85,8 @@ BAD = {
     "losses": ([0.1, 0.2, 1.2], [0.1]),
     "second_moments": ([0.1, 0.2, 0.3],),
     "divergences": ([0.1, 0.2, -0.3],),
-    "margins": ([], [math.inf]),
+    "features": (np.eye(2), np.ones(3), np.full((3, 3), math.inf)),
+    "labels": ([0, 1, 1], [1, -1], [1, -1, math.nan]),
     "w": ([1.0],),
     "draw": ([1.0],),
     "prior_mean": ([1.0],),

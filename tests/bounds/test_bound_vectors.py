@@ -356,31 +356,86 @@ def test_kl_relatives():
     assert klup(0.3, NATS / m) == pytest.approx(0.373754, abs=6e-7)
 
 
+def unit_rows(cosines):
+    """Return unit vectors of the plane at these cosines with the first axis."""
+    return np.column_stack([cosines, np.sqrt(1 - np.square(cosines))])
+
+
 def test_gaussian_linear_value():
-    margin = special.ndtri(1 - 0.0142)
-    w = np.full(4, math.sqrt(122.2 / 2))
+    margin, norm = special.ndtri(1 - 0.0142), math.sqrt(2 * 122.2)
     bound = bounds.gaussian_linear(
-        margins=np.full(9102, margin), w=w, prior_mean=np.zeros(4), epsilon=0.05
+        features=unit_rows(np.full(9102, margin / norm)),
+        labels=np.ones(9102),
+        w=[norm, 0.0],
+        prior_mean=np.zeros(2),
+        epsilon=0.05,
     )
     assert bound.parameters["divergence"] == pytest.approx(122.2)
     assert bound.empirical_term == pytest.approx(0.0142)
     assert bound.value == pytest.approx(0.04411, abs=6e-6)
 
 
+def test_gaussian_linear_empirical_term_is_the_error_of_the_posterior(rng):
+    """Draws of the classifier are wrong as often as the formula says, within Hoeffding at 1e-6."""
+    features, labels, w = rng.normal(size=(5, 3)) * 10.0, rng.choice([-1.0, 1.0], 5), np.ones(3)
+    bound = bounds.gaussian_linear(
+        features=features, labels=labels, w=w, prior_mean=np.zeros(3), epsilon=0.05
+    )
+    draws = w + rng.normal(size=(40_000, 3))
+    mean = np.mean(labels * (draws @ features.T) <= 0)
+    assert bound.empirical_term == pytest.approx(mean, abs=math.sqrt(math.log(2e6) / 80_000))
+
+
+def test_gaussian_linear_does_not_certify_noise():
+    """Rows of norm 1,700 make every margin large, with weights that cost nothing."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        features = rng.normal(size=(100, 150))
+        features *= 1700.0 / np.linalg.norm(features, axis=1, keepdims=True)
+        labels = rng.choice([-1.0, 1.0], 100)
+        w = 6.0 * np.linalg.lstsq(features, labels, rcond=None)[0]
+        case = {"labels": labels, "w": w, "prior_mean": np.zeros(150), "epsilon": 0.05}
+        assert special.ndtr(-labels * (features @ w)).max() < 1e-6
+        assert 0.5 * w @ w < 0.01
+        assert bounds.gaussian_linear(features=features, **case).value >= 0.5
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-3, 1700.0, 1e200])
+def test_gaussian_linear_ignores_the_scale_of_rows(scale, rng):
+    features, labels = rng.normal(size=(50, 4)), rng.choice([-1.0, 1.0], 50)
+    case = {"labels": labels, "w": rng.normal(size=4), "prior_mean": np.zeros(4), "epsilon": 0.05}
+    scales = np.where(np.arange(50) % 2, scale, 1.0)
+    for bound in (bounds.gaussian_linear, partial(bounds.gaussian_linear_draw, draw=np.ones(4))):
+        expected = bound(features=features, **case)
+        scaled = bound(features=features * scales[:, np.newaxis], **case)
+        assert scaled.value == pytest.approx(expected.value, rel=1e-12)
+
+
+def test_gaussian_linear_counts_a_row_of_zeros_as_an_error():
+    case = {"labels": [1.0, 1.0], "w": [9.0], "prior_mean": [0.0], "epsilon": 0.05}
+    for bound in (bounds.gaussian_linear, partial(bounds.gaussian_linear_draw, draw=[9.0])):
+        assert bound(features=[[0.0], [1.0]], **case).empirical_term == pytest.approx(0.5)
+
+
 def test_gaussian_linear_draw_pays_what_was_drawn():
-    case = {"w": [1.0], "prior_mean": [-1.0], "epsilon": 0.05, "margins": [1.0, 0.0, -1.0, 1.0]}
+    case = {"w": [1.0], "prior_mean": [-1.0], "epsilon": 0.05, "labels": [1, 1, -1, -1]}
     # ln dQ/dP at 1 + x, for unit Gaussians at 1 and -1: 2 + 2 x, and never a refund.
     for draw, nats in ((1.0, 2.0), (2.5, 5.0), (-4.0, 0.0)):
-        bound = bounds.gaussian_linear_draw(**case, draw=[draw])
+        bound = bounds.gaussian_linear_draw(**case, features=np.ones((4, 1)), draw=[draw])
         assert bound.parameters["divergence"] == pytest.approx(nats)
         assert bound.empirical_term == 0.5
 
 
 def test_gaussian_linear_draw_value():
     w = np.asarray([math.sqrt(2.4), 0.0])
-    margins = np.where(np.arange(4551) < 24, -1.0, 1.0)
+    labels = np.where(np.arange(4551) < 24, -1.0, 1.0)
     bound = bounds.gaussian_linear_draw(
-        margins=margins, w=w, draw=[w[0], 7.0], prior_mean=np.zeros(2), epsilon=0.05
+        features=unit_rows(np.ones(4551)),
+        labels=labels,
+        w=w,
+        draw=[w[0], 7.0],
+        prior_mean=np.zeros(2),
+        epsilon=0.05,
     )
     assert bound.parameters["divergence"] == pytest.approx(1.2)
     assert bound.value == pytest.approx(0.0111, abs=6e-5)

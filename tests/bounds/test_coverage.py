@@ -308,24 +308,24 @@ def test_landmark_mixture_covers_an_adaptive_choice(name):
 
 
 def test_gaussian_linear_covers():
-    """A finite law of unit features and noisy labels, weights learned on the same points."""
+    """A finite law of features and noisy labels, weights learned on the same points."""
     rng = np.random.default_rng(5)
     angles = rng.uniform(0, 2 * np.pi, size=8)
-    features, noise = np.stack([np.cos(angles), np.sin(angles)], axis=1), rng.uniform(0.1, 0.9, 8)
+    units, noise = np.stack([np.cos(angles), np.sin(angles)], axis=1), rng.uniform(0.1, 0.9, 8)
+    features = units * np.geomspace(0.01, 1700, 8)[:, None]
     count = {"gibbs": 0, "draw": 0}
     for _ in range(3000):
         types = rng.integers(8, size=30)
         y = np.where(rng.uniform(size=30) < noise[types], 1.0, -1.0)
-        w = 4.0 * (y[:, None] * features[types]).mean(axis=0)
+        w = 4.0 * (y[:, None] * units[types]).mean(axis=0)
         draw = w + rng.normal(size=2)
         case = {"w": w, "prior_mean": np.zeros(2), "epsilon": EPSILON}
-        gibbs = bounds.gaussian_linear(margins=y * (features[types] @ w), **case)
-        single = bounds.gaussian_linear_draw(
-            margins=y * (features[types] @ draw), draw=draw, **case
-        )
-        wrong = special.ndtr(-features @ w)
+        case |= {"features": features[types], "labels": y}
+        gibbs = bounds.gaussian_linear(**case)
+        single = bounds.gaussian_linear_draw(draw=draw, **case)
+        wrong = special.ndtr(-units @ w)
         true_gibbs = np.mean(noise * wrong + (1 - noise) * (1 - wrong))
-        true_draw = np.mean(np.where(features @ draw > 0, 1 - noise, noise))
+        true_draw = np.mean(np.where(units @ draw > 0, 1 - noise, noise))
         count["gibbs"] += gibbs.value < true_gibbs - TOLERANCE
         count["draw"] += single.value < true_draw - TOLERANCE
     assert_covered(count, 3000)

@@ -23,6 +23,7 @@ losses_of_any_kind = arrays(np.int64, st.integers(2, 60), elements=st.integers(0
     lambda values: values / 1000
 )
 MUS = [1.1, 1.5, 2.0, 3.0, 6.0]
+ALL_MUS = [*MUS, 20.0, 100.0, 500.0]
 
 
 def test_gibbs_minimises_its_objective(rng):
@@ -170,6 +171,32 @@ def test_ball_posterior_is_invariant_to_shift_and_scale(losses, rho, mu, shift):
     moved = divergence_ball_posterior(4 * losses + shift, rho, mu)
     np.testing.assert_allclose(moved, posterior, atol=1e-7)
     assert power_divergence(posterior, mu) <= rho * (1 + 1e-9)
+
+
+@given(losses_of_any_kind, st.floats(-7, 6.5), st.sampled_from(ALL_MUS))
+@example(np.array([0.0, 1.0]), np.log(499 * np.log(1.8)), 500.0)
+@settings(deadline=None)
+def test_ball_posterior_is_optimal_and_in_its_ball_at_every_order(losses, log_radius, mu):
+    """The radius is drawn as ln ln(1 + rho), because it grows like N^mu."""
+    rho = float(np.expm1(np.exp(log_radius)))
+    posterior = divergence_ball_posterior(losses, rho, mu)
+    divergence = power_divergence(posterior, mu)
+    assert divergence <= rho * (1 + 1e-9)
+    assert posterior.min() >= 0
+    if divergence < rho * (1 - 1e-9):
+        is_best = losses == losses.min()
+        np.testing.assert_allclose(posterior, is_best / is_best.sum())
+    else:
+        residual, multiplier = kkt_residual(posterior, losses, rho, mu)
+        assert residual < 1e-8
+        assert multiplier >= 0
+
+
+def test_equal_losses_give_the_prior_at_every_order():
+    for mu in ALL_MUS:
+        for rho in (1e-300, 1.0):
+            posterior = divergence_ball_posterior(np.full(7, 0.3), rho, mu)
+            np.testing.assert_allclose(posterior, 1 / 7)
 
 
 def test_very_large_orders_do_not_overflow(rng):

@@ -11,26 +11,36 @@ from pacfourier.bounds._result import Bound
 
 
 def gaussian_linear(
-    *, margins: npt.ArrayLike, w: npt.ArrayLike, prior_mean: npt.ArrayLike, epsilon: float
+    *,
+    features: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    w: npt.ArrayLike,
+    prior_mean: npt.ArrayLike,
+    epsilon: float,
 ) -> Bound:
     r"""Return the bound on the error of a random classifier around a linear one.
 
     .. math:: R(G_w) \le \mathrm{kl}^{+}\Bigl(\hat R(G_w),\
               \frac{\frac12 |w - w_0|^2 + \ln\xi(n) + \ln(1/\varepsilon)}{n}\Bigr), \qquad
-              \hat R(G_w) = \frac1n \sum_i \tfrac12 \mathrm{erfc}(y_i\, w \cdot \phi_i / \sqrt2) ,
+              \hat R(G_w) = \frac1n \sum_i
+              \tfrac12 \mathrm{erfc}\Bigl(\frac{y_i\, w \cdot \phi_i}{\sqrt2\, |\phi_i|}\Bigr) ,
 
-    for the posterior :math:`N(w, I)`, the prior :math:`N(w_0, I)` and features of norm one (cosine
-    and sine over :math:`\sqrt{D}`) of a map fixed without these points. Twice the value bounds the
-    error of :math:`\mathrm{sign}(w \cdot \phi)` itself.
+    for the posterior :math:`N(w, I)`, the prior :math:`N(w_0, I)` and the features of a map that
+    was fixed without these points. The scale of a row does not matter, because it does not change
+    the sign of :math:`\tilde w \cdot \phi_i`. Twice the value bounds the error of
+    :math:`\mathrm{sign}(w \cdot \phi)` itself.
 
     Parameters
     ----------
-    margins : array of shape (n_samples,)
-        :math:`y_i\, w \cdot \phi(x_i)`, labels in {-1, 1}.
+    features : array of shape (n_samples, n_features)
+        :math:`\phi(x_i)`, of any norm. For an intercept, add a column of ones and its weight to
+        ``w``. A row of zeros counts as an error.
+    labels : array of shape (n_samples,)
+        Labels :math:`y_i` in {-1, 1}.
     w : array of shape (n_features,)
         Mean of the posterior, chosen by any rule.
     prior_mean : array of shape (n_features,)
-        Mean of the prior, chosen without the points of ``margins`` (zeros, or another split).
+        Mean of the prior, chosen without these points (zeros, or another split).
     epsilon : float
         Probability of failure, over these points, for all posteriors at once.
 
@@ -45,12 +55,12 @@ def gaussian_linear(
 
     Examples
     --------
-    >>> args = {"w": [0.0], "prior_mean": [0.0], "epsilon": 0.05}
-    >>> gaussian_linear(margins=[0.0], **args).empirical_term
+    >>> args = {"features": [[3.0, 4.0]], "labels": [1.0], "prior_mean": [0.0, 0.0]}
+    >>> gaussian_linear(w=[0.0, 0.0], epsilon=0.05, **args).empirical_term
     0.5
     """
-    values = vector("margins", margins)
     shift = _shift(w, prior_mean)
+    values = _unit_margins(features, labels, vector("w", w))
     return _inverse(
         error=float(special.ndtr(-values).mean()),
         divergence=0.5 * float(shift @ shift),
@@ -63,7 +73,8 @@ def gaussian_linear(
 
 def gaussian_linear_draw(
     *,
-    margins: npt.ArrayLike,
+    features: npt.ArrayLike,
+    labels: npt.ArrayLike,
     w: npt.ArrayLike,
     draw: npt.ArrayLike,
     prior_mean: npt.ArrayLike,
@@ -81,14 +92,17 @@ def gaussian_linear_draw(
 
     Parameters
     ----------
-    margins : array of shape (n_samples,)
-        :math:`y_i\, \tilde w \cdot \phi(x_i)` of the drawn classifier; zero counts as an error.
+    features : array of shape (n_samples, n_features)
+        :math:`\phi(x_i)`, of any norm. If :math:`\tilde w \cdot \phi(x_i)` is zero, it counts as
+        an error.
+    labels : array of shape (n_samples,)
+        Labels in {-1, 1}.
     w : array of shape (n_features,)
         Mean of the posterior, frozen before the draw.
     draw : array of shape (n_features,)
         :math:`\tilde w`.
     prior_mean : array of shape (n_features,)
-        Mean of the prior, chosen without the points of ``margins``.
+        Mean of the prior, chosen without these points.
     epsilon : float
         Probability of failure, over these points and the draw.
 
@@ -101,9 +115,10 @@ def gaussian_linear_draw(
     ----------
     catoni2007, blanchard2007, rivasplata2020.
     """
-    values = vector("margins", margins)
     shift = _shift(w, prior_mean)
-    noise = vector("draw", draw, size=shift.size) - np.asarray(w, dtype=np.float64)
+    drawn = vector("draw", draw, size=shift.size)
+    noise = drawn - vector("w", w)
+    values = _unit_margins(features, labels, drawn)
     return _inverse(
         error=float(np.mean(values <= 0.0)),
         divergence=max(0.5 * float(shift @ shift) + float(shift @ noise), 0.0),
@@ -112,6 +127,25 @@ def gaussian_linear_draw(
         theorem="Gaussian linear classifier, single draw",
         reference="catoni2007; blanchard2007; rivasplata2020; maurer2004",
     )
+
+
+def _unit_margins(features: npt.ArrayLike, labels: npt.ArrayLike, w: FloatArray) -> FloatArray:
+    r"""Return :math:`y_i\, w \cdot \phi_i / |\phi_i|`, and minus infinity for a row of zeros."""
+    rows = np.asarray(features, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] != w.size or not np.isfinite(rows).all():
+        raise ValueError(
+            f"features must be a finite matrix of {w.size} columns, one per entry of w, got "
+            f"{features!r}."
+        )
+    signs = vector("labels", labels, size=len(rows))
+    if not np.isin(signs, (-1.0, 1.0)).all():
+        raise ValueError(f"labels must be -1 or 1, got {np.unique(signs).tolist()}.")
+    # The largest entry goes first: the squares of the others neither overflow nor vanish.
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    is_zero = largest[:, 0] == 0.0
+    rows = rows / np.where(largest == 0.0, 1.0, largest)
+    norms = np.linalg.norm(rows, axis=1)
+    return np.where(is_zero, -np.inf, signs * (rows @ w) / np.where(is_zero, 1.0, norms))
 
 
 def _shift(w: npt.ArrayLike, prior_mean: npt.ArrayLike) -> FloatArray:

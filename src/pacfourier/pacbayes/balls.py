@@ -120,29 +120,40 @@ def divergence_ball_posterior(losses: FloatArray, rho: float, mu: float = 2.0) -
     if not (mu > 1 and np.isfinite(mu)):
         raise ValueError(f"mu must be greater than 1, got {mu!r}.")
     best = uniform_on_best(losses)
-    if np.log1p(rho) >= log_power_mean(best, mu):
+    if np.log1p(rho) >= log_power_mean(best, mu) or best.all():
         return best
     gaps = losses - losses.min()
     levels = np.unique(gaps)
 
-    def posterior(base: float, excess: float) -> FloatArray:
-        # The threshold is base + excess. Adding them first would lose a small excess to rounding.
-        heights = np.maximum((base - gaps) + excess, 0.0) / (base + excess)
-        weights = heights ** (1 / (mu - 1))
-        return weights / weights.sum()
-
-    def surplus(base: float, excess: float) -> float:
-        return log_power_mean(posterior(base, excess), mu) - float(np.log1p(rho))
+    def surplus(base: float, log_excess: float) -> float:
+        return log_power_mean(_power_weights(gaps, mu, base, log_excess), mu) - float(np.log1p(rho))
 
     # Bisection over the levels finds which weights are positive; the rest is a smooth equation.
     n_above = bisect_left(
-        range(1, len(levels)), True, key=lambda k: surplus(float(levels[k]), 0.0) <= 0
+        range(1, len(levels)), True, key=lambda k: surplus(float(levels[k]), -np.inf) <= 0
     )
-    base = float(levels[n_above])
-    log_excess = decreasing_root(
-        lambda value: surplus(base, np.exp(value)), start=float(np.log(levels[-1]))
-    )
-    return posterior(base, np.exp(log_excess))
+    base, log_range = float(levels[n_above]), float(np.log(levels[-1]))
+
+    def log_excess(step: float) -> float:
+        # A small excess acts through its power 1 / (mu - 1), a large one through its logarithm.
+        return log_range + step * (max(mu - 1, 1.0) if step < 0 else 1.0)
+
+    root = decreasing_root(lambda step: surplus(base, log_excess(step)), start=0.0)
+    return _power_weights(gaps, mu, base, log_excess(root))
+
+
+def _power_weights(gaps: FloatArray, mu: float, base: float, log_excess: float) -> FloatArray:
+    r"""Return weights :math:`\propto (\eta - g_m)^{1/(\mu - 1)}` of the gaps up to ``base``.
+
+    The threshold :math:`\eta` is ``base`` plus an excess, which is given by its logarithm: at large
+    orders, an excess that is too small for a float still has a power of ordinary size.
+    """
+    excess = np.exp(log_excess)
+    heights = (np.maximum(base - gaps, 0.0) + excess) / (base + excess)
+    with np.errstate(divide="ignore"):
+        log_heights = np.where(gaps == base, log_excess - np.log(base + excess), np.log(heights))
+    weights: FloatArray = np.where(gaps <= base, np.exp(log_heights / (mu - 1)), 0.0)
+    return weights / np.sum(weights)
 
 
 def _check_radius(rho: float) -> None:

@@ -13,7 +13,6 @@ from pyarrow import ArrowException, parquet
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
-from pacfourier.core.alignment.summary import row_fingerprints
 from pacfourier.data.batches import fit_batches
 from pacfourier.data.parquet import column_names, parquet_batches
 from pacfourier.errors import InputError
@@ -25,6 +24,7 @@ from pacfourier.tabular.class_labels import (
     table_labels,
 )
 from pacfourier.tabular.columns import Columns, column_encoder, table_columns, unread_notes
+from pacfourier.tabular.fresh_rows import bucket_counts, n_buckets
 from pacfourier.tabular.model import (
     FEWEST_ROWS,
     N_FOLDS,
@@ -104,8 +104,7 @@ def fit_file(
     The model is that of ``fit_table``, with two differences. At most 100,000 preprocessing rows
     are used. The linear classifier is fitted on 50,000 training rows, drawn at random, and on at
     least five rows of each class. The map and its certificate use all training rows, and the bound
-    on the error uses all held-out rows. The memory is 17 bytes per row of the file, and 13 more at
-    the end, when fingerprints are compared.
+    on the error uses all held-out rows. The memory is 10 bytes per row of the file.
 
     Parameters
     ----------
@@ -137,7 +136,7 @@ def fit_file(
     facts = {"target_column": target_column, "epsilon": epsilon, "seed": seed}
     facts |= {"confusion": _held_out_confusion(file, columns, pipeline).tolist()}
     facts |= {"notes": [*_limits(file.split), *unread_notes(rows.unread)]}
-    return finished_model(columns, pipeline, file.split, rows.fingerprints, started, facts)
+    return finished_model(columns, pipeline, file.split, rows.counts, started, facts)
 
 
 def _limits(split: TableSplit) -> list[str]:
@@ -235,24 +234,25 @@ class TrainingBatches:
 
     Attributes
     ----------
-    fingerprints : array of shape (n_rows,)
-        One fingerprint per encoded row of the file; complete after the pass.
+    counts : array of shape (n_buckets,)
+        How many rows of the file fall into each bucket; complete after the pass.
     unread : Counter
         How many values of each column of numbers are not numbers.
     """
 
     def __init__(self, file: SplitFile, columns: Columns, encoder: ColumnTransformer) -> None:
         self.file, self.columns, self.encoder = file, columns, encoder
-        self.fingerprints = np.empty(file.n_rows, dtype=np.uint64)
+        self.counts = np.zeros(n_buckets(file.n_rows), dtype=int)
         self.unread: Counter[str] = Counter()
 
     def __iter__(self) -> Iterator[tuple[Any, np.ndarray]]:
         for rows, table in self.file.tables():
             encoded = self.encoder.transform(self.columns.values(table))
-            self.fingerprints[rows] = row_fingerprints(encoded)
+            labels = table_labels(table, self.file.target_column)
+            self.counts += bucket_counts(encoded, labels, len(self.counts))
             self.unread.update(self.columns.unread(table))
             chosen = self.file.is_in("training", rows)
-            yield encoded[chosen], table_labels(table, self.file.target_column)[chosen]
+            yield encoded[chosen], labels[chosen]
 
 
 def _held_out_confusion(file: SplitFile, columns: Columns, pipeline: Pipeline) -> np.ndarray:

@@ -3,25 +3,29 @@
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from pacfourier.bounds import holdout
-from pacfourier.core.alignment.summary import row_fingerprints
 from pacfourier.errors import InputError, listed
 from pacfourier.estimators.pbrff import PBRFF
 from pacfourier.pacbayes.certificate import Certificate
 from pacfourier.tabular.class_labels import check_classes, check_drop, table_labels
 from pacfourier.tabular.columns import Columns, column_encoder, table_columns
+from pacfourier.tabular.fresh_rows import (
+    agreement_probability,
+    bucket_counts,
+    n_buckets,
+    noisy_counts,
+)
 
 # The other rows, three out of five, are the training rows.
 PREPROCESSING_SHARE, HELD_OUT_SHARE = 0.15, 0.25
@@ -29,8 +33,9 @@ FEWEST_ROWS = 50
 # Also the fewest training rows of a class: cross-validation needs one per fold.
 N_FOLDS = 5
 PENALTIES = {"C": [1.0, 10.0, 100.0, 1000.0]}
-# The largest probability of a chance coincidence at which rows still count as known.
-COINCIDENCE = 0.001
+# A smaller probability of chance agreement means that rows are not new. The probability is an
+# approximation; in simulations, fewer than one in a thousand honest tables fall below this level.
+COINCIDENCE = 2e-4
 
 
 class ObservedError(NamedTuple):
@@ -58,14 +63,14 @@ class TabularModel:
         The encoder of the columns, the learned map and the linear classifier.
     record : dict
         Facts about the fit, as plain numbers, strings and lists.
-    fingerprints : array of shape (n_rows,)
-        One fingerprint per encoded row of the table, to recognise these rows later.
+    row_counts : array of shape (n_buckets,)
+        Noisy counts of rows and their classes, to recognise the table later (``fresh_rows``).
     """
 
     columns: Columns
     pipeline: Pipeline
     record: dict[str, Any]
-    fingerprints: np.ndarray
+    row_counts: np.ndarray
 
     def predictions(self, table: pd.DataFrame) -> dict[str, np.ndarray]:
         """Return the columns to add to a table: the predicted class and the probabilities."""
@@ -104,11 +109,14 @@ class TabularModel:
     def fresh_error(self, table: pd.DataFrame) -> ObservedError:
         """Return the errors on new rows with their classes.
 
+        The rows must be new, and you have to see to it. The model recognises only a table that is,
+        for the most part, the one that it was fitted on. It stores nothing by which single rows
+        could be recognised, by this method or by other people (see ``fresh_rows``).
+
         Parameters
         ----------
         table : DataFrame
-            New rows. If more of them equal rows of the fit than chance explains, the method
-            raises an InputError.
+            New rows. If the table of the fit is recognised, the method raises an InputError.
 
         Returns
         -------
@@ -116,22 +124,19 @@ class TabularModel:
         """
         labels = table_labels(table, self.record["target_column"])
         encoded = self.pipeline["columns"].transform(self.columns.values(table))
-        n_known = int(np.isin(row_fingerprints(encoded), self.fingerprints).sum())
-        _check_fresh(n_known, len(labels), self.record["known_share"])
+        counts = bucket_counts(encoded, labels, len(self.row_counts))
+        _check_fresh(self.row_counts, counts, n_stored=sum(self.record["rows"]), n_rows=len(labels))
         n_errors = int((self.pipeline[1:].predict(encoded) != labels).sum())
         return ObservedError(n_errors, len(labels), self.record["epsilon"])
 
 
-def _check_fresh(n_known: int, n_rows: int, known_share: float) -> None:
-    """Raise an error if more rows equal rows of the fit than chance explains.
-
-    Independent rows can coincide, in particular if they hold only a few categories. How often
-    they do is known from the held-out rows of the fit.
-    """
-    if n_known > stats.binom.isf(COINCIDENCE, n_rows, known_share):
+def _check_fresh(stored: np.ndarray, counts: np.ndarray, *, n_stored: int, n_rows: int) -> None:
+    """Raise an error if the counts of rows are closer to those of the fit than chance allows."""
+    if agreement_probability(stored, counts, n_stored=n_stored, n_rows=n_rows) < COINCIDENCE:
         raise InputError(
-            f"data must be new rows, got {n_known} of {n_rows} rows that the model was fitted on. "
-            "Their error says nothing about future rows: use rows that the model has not seen."
+            f"data must be new rows, got {n_rows} rows, many of which the model was fitted on: "
+            "independent rows would differ more from them. The error on known rows says nothing "
+            "about future rows: use rows that the model has not seen."
         )
 
 
@@ -210,15 +215,15 @@ def fit_table(
     errors = confusion(pipeline[1:], encoded[split.held_out], labels[split.held_out])
     facts = {"target_column": target_column, "epsilon": epsilon, "seed": seed}
     facts |= {"confusion": errors.tolist(), "notes": columns.notes(inputs)}
-    fingerprints = row_fingerprints(encoded)
-    return finished_model(columns, pipeline, split, fingerprints, started, facts)
+    counts = bucket_counts(encoded, labels, n_buckets(len(table)))
+    return finished_model(columns, pipeline, split, counts, started, facts)
 
 
 def finished_model(
     columns: Columns,
     pipeline: Pipeline,
     split: TableSplit,
-    fingerprints: np.ndarray,
+    counts: np.ndarray,
     started: float,
     facts: dict[str, Any],
 ) -> TabularModel:
@@ -226,8 +231,11 @@ def finished_model(
 
     Parameters
     ----------
-    columns, pipeline, split, fingerprints
+    columns, pipeline
         See ``TabularModel``.
+    split : TableSplit
+    counts : array of shape (n_buckets,)
+        How many rows fall into each bucket, without noise.
     started : float
         When the fit began, in seconds of ``time.perf_counter``.
     facts : dict
@@ -240,11 +248,23 @@ def finished_model(
         "classes": pipeline.classes_.tolist(),
         "rows": [len(part) for part in split],
         "certificate": certificate.to_dict(),
-        "known_share": known_share(fingerprints, split),
         "notes": [*_omissions(columns), *facts["notes"], *_missing_certificate_notes(certificate)],
         "versions": {name: version(name) for name in ("pacfourier", "scikit-learn", "numpy")},
     }
-    return TabularModel(columns, pipeline, record, fingerprints)
+    # Without a seed: the seed of the fit is in the file, and with it others could undo the noise.
+    rng = np.random.default_rng()
+    _forget_rows(pipeline["features"], rng)
+    return TabularModel(columns, pipeline, record, noisy_counts(counts, rng))
+
+
+def _forget_rows(features: PBRFF, rng: np.random.Generator) -> None:
+    """Replace the fingerprints of training rows by random numbers, in place.
+
+    The certificate needs only how often each of them occurs.
+    """
+    n_fingerprints = len(features._summary.fingerprints)
+    numbers = rng.integers(0, 2**64, n_fingerprints, dtype=np.uint64)
+    features._summary = replace(features._summary, fingerprints=np.sort(numbers))
 
 
 def _checked_labels(table: pd.DataFrame, target_column: str, epsilon: float) -> np.ndarray:
@@ -310,15 +330,3 @@ def _missing_certificate_notes(certificate: Certificate) -> list[str]:
 def confusion(classifier: Any, X: Any, labels: np.ndarray) -> np.ndarray:
     """Return the number of rows by true class (row) and predicted class (column)."""
     return confusion_matrix(labels, classifier.predict(X), labels=classifier.classes_)
-
-
-def known_share(fingerprints: np.ndarray, split: TableSplit) -> float:
-    """Return the share of held-out rows that equal one of the other rows."""
-    parts = (split.preprocessing, split.training)
-    others = np.concatenate([fingerprints[part] for part in parts])
-    # Sorting in place needs far less memory than np.isin, which takes fifty bytes per row.
-    others.sort()
-    held_out = np.sort(fingerprints[split.held_out])
-    first = np.searchsorted(others, held_out, "left")
-    end = np.searchsorted(others, held_out, "right")
-    return float((first < end).mean())

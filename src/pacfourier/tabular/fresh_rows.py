@@ -1,0 +1,98 @@
+"""Tell whether a table of new rows is, for the most part, the table that a model was fitted on.
+
+A model stores how many rows of its table fall into each of a few buckets, with noise. A hash of
+the row and its class gives the bucket. A second sample of the same law has other counts. A copy has
+the same counts, and this agreement is better than chance allows.
+
+The counts do not tell whether a given row was in the table. The noise is a difference of two
+geometric variables, so one row more or less changes the probability of what is stored by a factor
+of three at most (differential privacy with epsilon = ln 3). Someone who gives even odds to a row
+being in the table or missing from it is at most 75 % sure after reading the counts, even if they
+know all other rows. Exchanging one row for another changes two counts, and the factor is nine: who
+knows all rows but one, and has two candidates for it, is at most 90 % sure.
+
+The price is that only large overlaps are found. In buckets that hold a few rows each, one row has
+a z-score s of less than one. If a share a of m new rows are copies, they have a z-score of a s
+sqrt(m) together. For 5 % of 200 rows this is 0.7 s, so a check that found them would recognise a
+single row even better. A hash of every row would do both.
+"""
+
+from hashlib import blake2b
+
+import numpy as np
+from scipy import stats
+
+from pacfourier.core.alignment.summary import row_fingerprints
+
+ROWS_PER_BUCKET, MOST_BUCKETS = 4, 256
+# Buckets with fewer rows in both tables together may hold nothing but noise.
+FEWEST_ROWS_COMPARED = 6
+# With fewer buckets to compare, the counts of two independent tables agree too often.
+FEWEST_BUCKETS_COMPARED = 8
+# One row changes the probability of a noisy count by this factor at most.
+ODDS_FACTOR = 3
+# The second and the fourth cumulant of the noise.
+NOISE_VARIANCE, NOISE_CUMULANT = 1.5, 8.25
+
+
+def n_buckets(n_rows: int) -> int:
+    """Return the number of buckets for a table of this size."""
+    return min(n_rows // ROWS_PER_BUCKET, MOST_BUCKETS)
+
+
+def bucket_counts(encoded: np.ndarray, labels: np.ndarray, n_buckets: int) -> np.ndarray:
+    """Return how many rows with their classes fall into each bucket."""
+    names, codes = np.unique(labels, return_inverse=True)
+    hashes = [int.from_bytes(blake2b(str(name).encode(), digest_size=8).digest()) for name in names]
+    keys = row_fingerprints(encoded) ^ np.array(hashes, dtype=np.uint64)[codes]
+    keys *= np.uint64(0x9E3779B97F4A7C15)
+    return np.bincount((keys >> np.uint64(32)) % np.uint64(n_buckets), minlength=n_buckets)
+
+
+def noisy_counts(counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return counts with noise. Others could undo noise that comes from a known seed."""
+    gain, loss = rng.geometric(1 - 1 / ODDS_FACTOR, size=(2, len(counts)))
+    return counts + gain - loss
+
+
+def agreement_probability(
+    stored: np.ndarray, counts: np.ndarray, *, n_stored: int, n_rows: int
+) -> float:
+    r"""Return the probability that independent rows agree with the stored counts so well.
+
+    With :math:`b = m / n`, where :math:`n` rows are stored and :math:`m` are new, and the pooled
+    share :math:`p_k` of a bucket, independent tables have
+
+    .. math:: \mathbb{E}(f_k - b \tilde c_k)^2 = v_k = u_k + b^2 \sigma^2, \qquad
+              u_k = (1 + b) m p_k, \qquad
+              S = \sum_k \frac{u_k}{v_k} \frac{(f_k - b \tilde c_k)^2}{v_k} .
+
+    If a share :math:`a` of the new rows are copies, :math:`u_k` is multiplied by
+    :math:`1 - 2ab/(1 + b)`, and :math:`S` is small. Its lower tail is taken to be that of a gamma
+    variable of the same mean and variance. The variance uses the fourth cumulants of the counts,
+    which are nearly Poisson, and of the noise.
+
+    Parameters
+    ----------
+    stored, counts : arrays of shape (n_buckets,)
+        The noisy counts of the fit, and the counts of the new rows.
+    n_stored, n_rows : int
+        The number of rows of the fit, and of new rows.
+
+    Returns
+    -------
+    probability : float
+        It is one if there are too few buckets to tell.
+    """
+    ratio, pooled = n_rows / n_stored, stored + counts
+    shares = np.where(pooled >= FEWEST_ROWS_COMPARED, pooled, 0) / (n_stored + n_rows)
+    counted = (1 + ratio) * n_rows * shares
+    variances = counted + ratio**2 * NOISE_VARIANCE
+    weights = counted / variances
+    mean = float(weights @ (1 - shares))
+    if mean < FEWEST_BUCKETS_COMPARED:
+        return 1.0
+    cumulants = (1 + ratio**3) * n_rows * shares + ratio**4 * NOISE_CUMULANT
+    variance = float(weights**2 @ (2 + cumulants / variances**2))
+    statistic = float(weights @ ((counts - ratio * stored) ** 2 / variances))
+    return float(stats.gamma.cdf(statistic, mean**2 / variance, scale=variance / mean))
