@@ -36,14 +36,16 @@ from pacfourier.estimators.base import (
     reporter,
     set_classes,
 )
+from pacfourier.estimators.holdout import frozen_kernel, split_sample
 from pacfourier.estimators.learned import SMALL_WORK, reduced, shown_target
 from pacfourier.pacbayes.assumptions import ladder_assumption, run_assumption
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import alignment_evidence, certified_weights, particle_log_prior
+from pacfourier.pacbayes.holdout import FrozenKernel, frozen_certificate
 from pacfourier.spectra import Spectrum
 
 # Streams of random numbers. The pilot has its own: it must not depend on the particles it serves.
-PILOT_STREAM, RUN_STREAM, KEEP_STREAM = 0, 1, 2
+PILOT_STREAM, RUN_STREAM, KEEP_STREAM, SPLIT_STREAM = 0, 1, 2, 3
 # Temperatures and step sizes can be found with fewer particles than the posterior needs.
 PILOT_PARTICLES = 20
 # Langevin moves per temperature.
@@ -72,6 +74,13 @@ class GibbsRFF(SupervisedFourierMap):
     therefore holds for the frequencies that are kept, even if the run is too short to reach the
     posterior.
 
+    That certificate pays for the distance from the prior, which is tens of nats. With
+    ``certify_on`` the fit sets rows aside instead, learns from the others, and certifies the kept
+    kernel on the rows set aside, at no such price. The trade-off: fewer rows are learned from, so
+    the loss itself may be a little larger, and only the rows set aside count in the bound. It pays
+    off if beta is large, where the price would be high. On MNIST 1 against 7 (9,102 rows), a third
+    set aside and ``beta=60`` certify XXXX, where all rows and the default certify 0.17.
+
     Parameters
     ----------
     n_frequencies : int, default=100
@@ -85,7 +94,8 @@ class GibbsRFF(SupervisedFourierMap):
         - "scale": 1 / (n_features * variance of X).
         - "median": 1 / (2 m^2), where m is the median distance between samples.
 
-        A certificate needs "multiscale" or a number that was chosen without this sample.
+        A certificate needs "multiscale", a number that was chosen without this sample, or
+        ``certify_on``.
     kernel : {"rbf"} or Spectrum, default="rbf"
         Kernel whose Fourier transform is the prior. A ``Spectrum`` must be an ``RBF`` or a mixture
         of RBFs from ``pacfourier.spectra``; it contains its own bandwidth.
@@ -109,6 +119,10 @@ class GibbsRFF(SupervisedFourierMap):
         agreement of two labels at zero. None uses the loss of the paper. The option only matters
         if y holds classes, and not for two classes of equal size. ``losses_`` and the certificate
         use the loss of the paper in both cases.
+    certify_on : float or None, default=None
+        Share of the rows that is set aside for the certificate, for example 1/3. They are drawn at
+        random before the fit, and nothing is learned from them. ``gamma`` may then be "scale" or
+        "median". None learns from all rows. X must be in memory.
     precision : {"auto", "single", "double"}, default="auto"
         Floating-point precision of the products of samples and frequencies while particles move.
         "auto" is double for small problems and single otherwise. The certificate is always
@@ -179,6 +193,7 @@ class GibbsRFF(SupervisedFourierMap):
         n_particles: int = 100,
         n_steps: int = 100,
         class_weight: str | None = "balanced",
+        certify_on: float | None = None,
         precision: str = "auto",
         random_state: Any = None,
         verbose: bool = False,
@@ -191,6 +206,7 @@ class GibbsRFF(SupervisedFourierMap):
         self.n_particles = n_particles
         self.n_steps = n_steps
         self.class_weight = class_weight
+        self.certify_on = certify_on
         self.precision = precision
         self.random_state = random_state
         self.verbose = verbose
@@ -215,16 +231,21 @@ class GibbsRFF(SupervisedFourierMap):
         with all_or_nothing(self) as draft:
             sample = read_sample(draft, labelled_rows, (X, y), reset=True, persist=True)
             draft._target, n_samples = shown_target(sample, self.target_type, stacklevel=3)
-            draft._climb(sample, n_samples)
+            seed, aside = drawn_seed(self.random_state), None
+            if self.certify_on is not None:
+                rng = np.random.default_rng([seed, SPLIT_STREAM])
+                sample, aside = split_sample(sample, self.certify_on, rng)
+                n_samples = sample.n_samples
+            draft._climb(sample, n_samples, seed)
             learned = reduced(sample, draft._target, draft.pool_, "double")
             _, draft.sums_, draft._summary = learned
             draft.losses_ = target_losses(learned.sums, draft._target)
+            draft._frozen = aside and frozen_kernel(draft, aside, draft._target, is_split=True)
         return self
 
-    def _climb(self, sample: AnySample, n_samples: int) -> None:
+    def _climb(self, sample: AnySample, n_samples: int, seed: int) -> None:
         """Sample the posterior, and keep some of its particles."""
         set_classes(self, self._target)
-        seed = drawn_seed(self.random_state)
         self._prior_source = prior_source(self)
         posterior = self._tempered_posterior(sample, n_samples, seed)
         run = self._run(posterior, sample.n_features, seed)
