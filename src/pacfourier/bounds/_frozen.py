@@ -30,8 +30,9 @@ from pacfourier.bounds._bernstein import bernstein_factor
 from pacfourier.bounds._binary_kl import supremum
 from pacfourier.bounds._result import Bound
 
-# The shares of its wealth that a player bets: odds g / (1 - g) in powers of the square root of two.
-SHARES: FloatArray = special.expit(0.5 * math.log(2.0) * np.arange(-20, 11))
+# The shares of its wealth that each player bets: 31 quantiles of the arcsine law on (0, 1), as in
+# the universal portfolio of Cover. They suit scores of any mean and variance.
+SHARES: FloatArray = np.sin(math.pi * (np.arange(31) + 0.5) / 62) ** 2
 # The wealth is a sum of many logarithms: asking for slightly more covers their rounding.
 SAFETY = 1e-9
 CENTRES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9)
@@ -51,9 +52,7 @@ def log_wealth(scores: FloatArray, mean: float) -> float:
     return float(special.logsumexp(gains)) - math.log(len(SHARES))
 
 
-def holdout_betting(
-    *, scores: npt.ArrayLike, epsilon: float, concentration: float = 1.0
-) -> Bound:
+def holdout_betting(*, scores: npt.ArrayLike, epsilon: float, concentration: float = 1.0) -> Bound:
     r"""Return the betting bound of a frozen kernel, at any number of rows.
 
     .. math:: L(k_Q) \le \tfrac12 (1 - \kappa \rho^2), \qquad
@@ -86,7 +85,7 @@ def holdout_betting(
 
     References
     ----------
-    waudbysmith2024; ville1939.
+    waudbysmith2024, ville1939; cover1991 for the shares.
 
     Examples
     --------
@@ -180,7 +179,7 @@ def holdout_first_order(
 
     References
     ----------
-    mhammedi2019; cesabianchi2007.
+    mhammedi2019, cesabianchi2007.
     """
     n, epsilon = count("n_samples", n_samples, 1), unit_open("epsilon", epsilon)
     mean = interval("score", score, -1.0, 1.0)

@@ -36,12 +36,12 @@ from pacfourier.estimators.base import (
     reporter,
     set_classes,
 )
-from pacfourier.estimators.holdout import frozen_kernel, split_sample
+from pacfourier.estimators.holdout import check_split, frozen_kernel, split_sample
 from pacfourier.estimators.learned import SMALL_WORK, reduced, shown_target
 from pacfourier.pacbayes.assumptions import ladder_assumption, run_assumption
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import alignment_evidence, certified_weights, particle_log_prior
-from pacfourier.pacbayes.holdout import FrozenKernel, frozen_certificate
+from pacfourier.pacbayes.holdout import frozen_certificate
 from pacfourier.spectra import Spectrum
 
 # Streams of random numbers. The pilot has its own: it must not depend on the particles it serves.
@@ -161,7 +161,7 @@ class GibbsRFF(SupervisedFourierMap):
         All particles.
     sums_ : AlignmentSums
         Sums over the samples, from which the losses are computed. ``sums_.n_samples`` is the
-        number of samples seen.
+        number of samples that were learned from.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -231,7 +231,8 @@ class GibbsRFF(SupervisedFourierMap):
         with all_or_nothing(self) as draft:
             sample = read_sample(draft, labelled_rows, (X, y), reset=True, persist=True)
             draft._target, n_samples = shown_target(sample, self.target_type, stacklevel=3)
-            seed, aside = drawn_seed(self.random_state), None
+            seed = drawn_seed(self.random_state)
+            aside = None
             if self.certify_on is not None:
                 rng = np.random.default_rng([seed, SPLIT_STREAM])
                 sample, aside = split_sample(sample, self.certify_on, rng)
@@ -240,7 +241,9 @@ class GibbsRFF(SupervisedFourierMap):
             learned = reduced(sample, draft._target, draft.pool_, "double")
             _, draft.sums_, draft._summary = learned
             draft.losses_ = target_losses(learned.sums, draft._target)
-            draft._frozen = aside and frozen_kernel(draft, aside, draft._target, is_split=True)
+            draft._frozen = None
+            if aside is not None:
+                draft._frozen = frozen_kernel(draft, aside, draft._target, is_split=True)
         return self
 
     def _climb(self, sample: AnySample, n_samples: int, seed: int) -> None:
@@ -273,6 +276,11 @@ class GibbsRFF(SupervisedFourierMap):
             A new estimator. This one is not changed.
         """
         check_is_fitted(self)
+        if self._frozen is not None:
+            raise ValueError(
+                "redraw would change the kernel that was certified on the rows set aside: fit "
+                "again with another n_frequencies, or with certify_on=None."
+            )
         redrawn = copy.copy(self).set_params(n_frequencies=n_frequencies)
         check_count("n_frequencies", n_frequencies)
         if n_frequencies > len(self.posterior_):
@@ -292,6 +300,9 @@ class GibbsRFF(SupervisedFourierMap):
         reached the posterior. Fit only once: if you fit with several seeds or values of beta and
         keep the best, its certificate is not valid.
 
+        With ``certify_on`` the kept kernel is certified on the rows that were set aside, at a
+        divergence of zero, as ``holdout_certificate`` does it.
+
         Parameters
         ----------
         epsilon : float, default=0.05
@@ -300,10 +311,11 @@ class GibbsRFF(SupervisedFourierMap):
             Name of a bound in ``pacfourier.bounds`` that is proved by an exponential moment, or
             such a bound of your own. "auto" uses the better of ``kl`` and ``unexpected_bernstein``
             (``catoni_grid`` for multilabel y), each at epsilon / 2. For labels declared binary it
-            also tries ``first_order``, each at epsilon / 3.
+            also tries ``first_order``, each at epsilon / 3. With ``certify_on``, the bounds are
+            those of ``holdout_certificate``.
         of : {"deployed", "posterior"}, default="deployed"
             Which kernel to certify: that of the kept frequencies, which ``transform`` uses, or that
-            of all particles, which ``kernel_matrix`` uses.
+            of all particles, which ``kernel_matrix`` uses. With ``certify_on`` only "deployed".
 
         Returns
         -------
@@ -312,6 +324,9 @@ class GibbsRFF(SupervisedFourierMap):
             error that says how to fix it.
         """
         check_is_fitted(self)
+        if self._frozen is not None:
+            check_option("of", of, ("deployed",))
+            return frozen_certificate(self._frozen, epsilon=epsilon, bound=bound)
         return certificate_of(
             certified_weights(of, self.posterior_, self.kept_, self.frequency_weights_),
             alignment_evidence(self.sums_, self._target, log_prior=self._log_prior),
@@ -331,6 +346,7 @@ class GibbsRFF(SupervisedFourierMap):
         check_positive("beta", self.beta)
         check_count("n_steps", self.n_steps)
         check_option("class_weight", self.class_weight, ("balanced", None))
+        check_split(self.certify_on)
         target_type_of(self.target_type)
         check_option("precision", self.precision, ("auto", *PRECISIONS))
 

@@ -1,5 +1,6 @@
 """A certificate for any fitted Fourier map, from rows that it was not learned from."""
 
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacfourier.arrays import ComplexArray, FloatArray, host, is_tensor
 from pacfourier.bounds import BoundRecord
 from pacfourier.core.alignment.summary import SampleSummary, sample_summary
-from pacfourier.core.alignment.sums import AlignmentSums, alignment_sums
+from pacfourier.core.alignment.sums import alignment_sums
 from pacfourier.core.alignment.targets import Target, TargetType, target_of
 from pacfourier.core.features import ROWS_PER_TASK, fourier_features
 from pacfourier.data.samples import Block, Sample, dense_labels, validated
@@ -16,7 +17,7 @@ from pacfourier.estimators.base import FourierMap
 from pacfourier.pacbayes.certificate import Certificate
 from pacfourier.pacbayes.holdout import FrozenKernel, frozen_certificate
 
-__all__ = ["frozen_kernel", "holdout_certificate", "split_sample"]
+__all__ = ["check_split", "frozen_kernel", "holdout_certificate", "split_sample"]
 
 
 def holdout_certificate(
@@ -129,8 +130,9 @@ def frozen_kernel(
 
 
 def _learning(model: Any) -> Learning:
-    sums: AlignmentSums | None = getattr(model, "sums_", None)
-    waves = None if sums is None else sums.waves[:, model.kept_]
+    waves = model.sums_.waves[:, model.kept_] if hasattr(model, "kept_") else None
+    if hasattr(model, "_sums"):
+        waves = model._sums.waves
     return Learning(waves, getattr(model, "_summary", None))
 
 
@@ -183,6 +185,12 @@ def feature_moments(
         gram += features.T @ features
         projections.append(features @ direction)
     return gram, np.concatenate(projections)
+
+
+def check_split(share: Any) -> None:
+    """Raise ValueError unless a share of rows is None or in (0, 1)."""
+    if share is not None and not (isinstance(share, Real) and 0 < float(share) < 1):
+        raise ValueError(f"certify_on must be None or in (0, 1), such as 1/3, got {share!r}.")
 
 
 def split_sample(sample: Any, share: float, rng: np.random.Generator) -> tuple[Sample, Block]:

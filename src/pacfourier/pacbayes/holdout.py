@@ -137,6 +137,7 @@ def frozen_certificate(
             assumptions.label_assumption(is_binary=kernel.target.is_binary),
             _bound_assumption(record.name),
             assumptions.object_assumption("deployed"),
+            *((assumptions.run_assumption(),) if kernel.is_split else ()),
         ),
     )
 
@@ -191,10 +192,10 @@ def _fresh_assumption(kernel: FrozenKernel) -> Assumption:
 
 
 def _bound_assumption(name: str) -> Assumption:
-    """Return what must have been fixed before the value was seen."""
-    size = "" if name == "betting" else " and the number of rows"
-    reason = f"bound={name!r}{size} did not depend on these rows."
-    return Assumption("bound", "declared", reason)
+    """Return what must have been fixed before the rows were seen."""
+    fixed = f"bound={name!r} was chosen before these rows were seen"
+    size = "rows may be added at any time" if name == "betting" else "so was their number"
+    return Assumption("bound", "declared", f"{fixed}; {size}.")
 
 
 def overlap_log_chance(first: SampleSummary, second: SampleSummary) -> float:
