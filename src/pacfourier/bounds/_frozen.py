@@ -22,7 +22,6 @@ from itertools import product
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from pacfourier.arrays import FloatArray
 from pacfourier.bounds._arguments import bounded_vector, count, interval, unit_open
@@ -33,6 +32,8 @@ from pacfourier.bounds._result import Bound
 # The shares of its wealth that each player bets: 31 quantiles of the arcsine law on (0, 1), as in
 # the universal portfolio of Cover. They suit scores of any mean and variance.
 SHARES: FloatArray = np.sin(math.pi * (np.arange(31) + 0.5) / 62) ** 2
+# Scores per product of scores and shares, to bound its memory.
+PART = 4096
 # The wealth is a sum of many logarithms: asking for slightly more covers their rounding.
 SAFETY = 1e-9
 CENTRES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9)
@@ -48,8 +49,10 @@ def log_wealth(scores: FloatArray, mean: float) -> float:
     Player k bets a fixed share :math:`g_k` of its wealth that the next score is above r.
     """
     excess = (1.0 + scores) / (1.0 + mean) - 1.0
-    gains = [float(np.log1p(share * excess).sum()) for share in SHARES]
-    return float(special.logsumexp(gains)) - math.log(len(SHARES))
+    parts = (excess[start : start + PART] for start in range(0, excess.size, PART))
+    gains = np.sum([np.log1p(np.outer(SHARES, part)).sum(axis=1) for part in parts], axis=0)
+    largest = float(gains.max())
+    return largest + math.log(float(np.exp(gains - largest).mean()))
 
 
 def holdout_betting(*, scores: npt.ArrayLike, epsilon: float, concentration: float = 1.0) -> Bound:

