@@ -101,7 +101,7 @@ def test_vectors():
 
 
 def test_the_shares_and_the_grid_are_fixed_numbers():
-    assert ((0 < SHARES) & (SHARES < 1)).all()
+    assert ((SHARES > 0) & (SHARES < 1)).all()
     for n in (1, 100, 10**6):
         grid = score_grid(n_samples=n, epsilon=0.05)
         centres, rates = (np.unique(column) for column in np.transpose(grid))

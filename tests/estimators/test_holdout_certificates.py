@@ -57,6 +57,11 @@ def status(certificate, name):
     return next(item.status for item in certificate.assumptions if item.name == name)
 
 
+def assert_refused(certificate, reason):
+    with pytest.raises(ValueError, match=reason):
+        _ = certificate.value
+
+
 def pair_losses(model, X, y):
     """The loss of the deployed kernel on every ordered pair of rows, by its features."""
     features = model.transform(X)
@@ -113,7 +118,7 @@ def test_the_value_is_below_chance_and_above_the_empirical_loss(model):
     assert min(values, key=lambda each: each.value).bound == "betting"
 
 
-def test_auto_depends_on_what_is_declared_only(model):
+def test_auto_depends_on_what_is_declared_only():
     assert certified(fitted("PBRFF", target_type="auto")).bound == "unexpected_bernstein"
     assert certified(fitted("PBRFF", target_type="auto"), target_type="binary").bound == "betting"
     assert certified(RFF(4, gamma=1e-4).fit(FIT[0]), target_type="binary").ceiling == 0.5
@@ -162,14 +167,14 @@ def test_kinds_of_arrays_agree(kind, model):
 def test_rows_of_the_fit_are_refused(name):
     model = fitted(name)
     for rows in (FIT, (X, Y), (FIT[0][::-2], FIT[1][::-2])):
-        with pytest.raises(ValueError, match="rows: some of them were learned from"):
-            certified(model, rows).value
+        assert_refused(certified(model, rows), "rows: some of them were learned from")
     assert certified(model).value < 0.5
 
 
 def test_a_bandwidth_is_learned_from_rows_too():
-    with pytest.raises(ValueError, match="rows: some of them were learned from"):
-        certified(RFF(4, gamma="median").fit(FIT[0]), FIT).value
+    assert_refused(
+        certified(RFF(4, gamma="median").fit(FIT[0]), FIT), "rows: some of them were learned from"
+    )
     assert certified(RFF(4, gamma="median").fit(FIT[0])).value <= 1
     # This kernel does not depend on any row.
     assert certified(RFF(4, gamma=1e-4).fit(FIT[0]), FIT).value <= 1
@@ -183,22 +188,19 @@ def test_a_scaler_may_be_fitted_on_the_rows_of_the_fit_only():
     both = StandardScaler().fit_transform(X)
     for first, second in ((own.transform(FIT[0]), fresh), (both[::2], both[1::2])):
         model = clone(MAPS["PBRFF"]).fit(first, FIT[1])
-        with pytest.raises(ValueError, match="inputs: a column has mean 0"):
-            certified(model, (second, FRESH[1])).value
+        assert_refused(certified(model, (second, FRESH[1])), "inputs: a column has mean 0")
 
 
 def test_the_fit_may_be_weighted_but_fresh_rows_may_not_repeat():
     model = clone(MAPS["PBRFF"]).fit(*FIT, sample_weight=np.linspace(0.5, 2, len(FIT[1])))
     assert certified(model).value < 0.5
     repeated = tuple(np.concatenate([part, part[:50]]) for part in FRESH)
-    with pytest.raises(ValueError, match="sample: .* repeat others"):
-        certified(model, repeated).value
+    assert_refused(certified(model, repeated), r"sample: .* repeat others")
 
 
 def test_numbers_have_no_certificate():
     model = PBRFF(4, n_candidates=50).fit(X[::2], X[::2, 0])
-    with pytest.raises(ValueError, match="loss: the numbers in y were centred"):
-        certified(model, (X[1::2], X[1::2, 0])).value
+    assert_refused(certified(model, (X[1::2], X[1::2, 0])), "loss: the numbers in y were centred")
 
 
 @pytest.mark.parametrize("other", [LogisticRegression(), PBLandmarks(), None])
@@ -208,7 +210,7 @@ def test_other_models_are_refused(other):
 
 
 def test_bad_arguments_are_refused(model):
-    with pytest.raises(ValueError, match="bound must be 'auto' or one of .*'betting'"):
+    with pytest.raises(ValueError, match=r"bound must be 'auto' or one of .*'betting'"):
         certified(model, bound="catoni_grid")
     with pytest.raises(ValueError, match="epsilon must be in"):
         certified(model, epsilon=1.0)
@@ -285,8 +287,7 @@ def test_the_split_is_blind_and_the_fit_sees_only_its_rows():
     rest = np.setdiff1d(np.arange(569), aside)
     same = holdout_certificate(whole, X[aside], Y[aside])
     assert same.value == pytest.approx(whole.certificate().value)
-    with pytest.raises(ValueError, match="some of them were learned from"):
-        holdout_certificate(whole, X[rest], Y[rest]).value
+    assert_refused(holdout_certificate(whole, X[rest], Y[rest]), "some of them were learned from")
 
 
 @pytest.mark.parametrize("kind", ["sparse", "tensor"])
@@ -302,15 +303,19 @@ def test_the_split_takes_sparse_rows_and_tensors(kind):
 
 def test_the_prior_may_come_from_the_rows_of_the_fit():
     assert split(gamma="median").certificate().value < 0.5
-    with pytest.raises(ValueError, match="gamma='median' was computed from the sample"):
-        GibbsRFF(6, gamma="median", **SMALL_GIBBS).fit(X, Y).certificate().value
+    assert_refused(
+        GibbsRFF(6, gamma="median", **SMALL_GIBBS).fit(X, Y).certificate(),
+        "gamma='median' was computed from the sample",
+    )
 
 
 def test_a_split_sees_copies_and_scalers_on_all_rows():
-    with pytest.raises(ValueError, match="sample: .* repeat others"):
-        split(np.repeat(X, 2, axis=0), np.repeat(Y, 2)).certificate().value
-    with pytest.raises(ValueError, match="inputs: a column has mean 0"):
-        split(StandardScaler().fit_transform(X)).certificate().value
+    assert_refused(
+        split(np.repeat(X, 2, axis=0), np.repeat(Y, 2)).certificate(), r"sample: .* repeat others"
+    )
+    assert_refused(
+        split(StandardScaler().fit_transform(X)).certificate(), "inputs: a column has mean 0"
+    )
 
 
 def test_only_the_kept_kernel_was_certified():
@@ -337,7 +342,7 @@ def test_impossible_shares_are_refused(share):
 
 
 def test_too_few_rows_are_refused():
-    with pytest.raises(ValueError, match="at least 2 rows on both sides, got 0.1 of 10"):
+    with pytest.raises(ValueError, match=r"at least 2 rows on both sides, got 0\.1 of 10"):
         GibbsRFF(2, certify_on=0.1).fit(X[15:25], Y[15:25])
 
 
