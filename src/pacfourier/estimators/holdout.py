@@ -1,14 +1,14 @@
 """A certificate for any fitted Fourier map, from rows that it was not learned from."""
 
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.arrays import ComplexArray, FloatArray, host, is_tensor
 from pacfourier.bounds import BoundRecord
-from pacfourier.core.alignment.summary import SampleSummary, sample_summary
+from pacfourier.core.alignment.summary import sample_summary
 from pacfourier.core.alignment.sums import alignment_sums
 from pacfourier.core.alignment.targets import Target, TargetType, target_of
 from pacfourier.core.features import ROWS_PER_TASK, fourier_features
@@ -93,26 +93,16 @@ def holdout_certificate(
     return frozen_certificate(kernel, epsilon=epsilon, bound=bound)
 
 
-class Learning(NamedTuple):
-    """What a fit has left of its rows: sums of the kept frequencies, and the summary."""
-
-    waves: ComplexArray | None
-    summary: SampleSummary | None
-
-
 def frozen_kernel(
     model: Any, block: Block, target: Target, *, is_split: bool = False
 ) -> FrozenKernel:
     """Return what fresh rows say about the kernel of a fitted map."""
     frequencies, weights = model.frequencies_, model.frequency_weights_
     sums = alignment_sums(block.X, block.y, target, frequencies, precision="double")
-    learning = _learning(model)
-    means = _signed_means(learning.waves) if target.is_binary else None
-    directions = np.zeros(2 * len(weights)) if means is None else score_direction(means, weights)
-    gram, projections = feature_moments(block.X, frequencies, weights, directions)
-    moment, scores, concentration = None, None, None
-    if target.has_sign_agreements:
-        moment = kernel_second_moment(gram, sums.n_samples)
+    means = learned_means(model) if target.is_binary else None
+    direction = np.zeros(2 * len(weights)) if means is None else score_direction(means, weights)
+    gram, projections = feature_moments(block.X, frequencies, weights, direction)
+    scores, concentration = None, None
     if means is not None:
         scores = (target.encode(block.y) @ np.asarray([-1.0, 1.0])) * projections
         concentration = amplitude_concentration(np.abs(means), weights)
@@ -121,24 +111,29 @@ def frozen_kernel(
         sums=sums,
         target=target,
         summary=sample_summary(block.X),
-        second_moment=moment,
+        second_moment=(
+            kernel_second_moment(gram, sums.n_samples) if target.has_sign_agreements else None
+        ),
         scores=scores,
         concentration=concentration,
-        learned_from=learning.summary,
+        learned_from=getattr(model, "_summary", None),
         is_split=is_split,
     )
 
 
-def _learning(model: Any) -> Learning:
-    waves = model.sums_.waves[:, model.kept_] if hasattr(model, "kept_") else None
-    if hasattr(model, "_sums"):
+def learned_means(model: Any) -> ComplexArray | None:
+    """Return the sums of y exp(i omega . x) over the rows of the fit, or None without labels.
+
+    There is one per kept frequency. Only their angles and ratios matter.
+    """
+    if hasattr(model, "kept_"):
+        waves = model.sums_.waves[:, model.kept_]
+    elif hasattr(model, "_sums"):
         waves = model._sums.waves
-    return Learning(waves, getattr(model, "_summary", None))
-
-
-def _signed_means(waves: ComplexArray | None) -> ComplexArray | None:
-    """Return sums proportional to those of y exp(i omega . x), if there are two classes."""
-    return None if waves is None or len(waves) != 2 else waves[1] - waves[0]
+    else:
+        return None
+    means: ComplexArray = waves[1] - waves[0]
+    return means
 
 
 def score_direction(means: ComplexArray, weights: FloatArray) -> FloatArray:
