@@ -6,6 +6,7 @@ from pacfourier.data.parquet import parquet_batches
 from pacfourier.estimators.boosted_rff import BoostedRFF
 from pacfourier.estimators.certify import certify
 from pacfourier.estimators.gibbs_rff import GibbsRFF
+from pacfourier.estimators.holdout import holdout_certificate
 from pacfourier.estimators.losses import alignment_losses
 from pacfourier.estimators.okrff import OKRFF
 from pacfourier.estimators.pb_landmarks import PBLandmarks
@@ -32,6 +33,7 @@ __all__ = [
     "divergence_ball_posterior",
     "fit_batches",
     "gibbs_posterior",
+    "holdout_certificate",
     "kl_ball_posterior",
     "parquet_batches",
     "spectra",

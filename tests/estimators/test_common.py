@@ -32,6 +32,7 @@ def test_scikit_learn_contract(estimator, check):
         pacfourier.RFF(20, kernel="matern", gamma="median", sampling="sobol"),
         pacfourier.BoostedRFF(20, n_rounds=1, n_steps=10),
         pacfourier.PBRFF(20, n_candidates=200, sampling="structured"),
+        pacfourier.GibbsRFF(5, n_particles=5, n_steps=2, certify_on=1 / 3),
     ]
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

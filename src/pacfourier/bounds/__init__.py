@@ -20,6 +20,7 @@ from pacfourier.bounds._binary_kl import binary_kl, kldn, klup, log_xi
 from pacfourier.bounds._catoni import catoni, catoni_grid
 from pacfourier.bounds._f_divergence import f_divergence, largest_variance
 from pacfourier.bounds._first_order import first_order
+from pacfourier.bounds._frozen import holdout_betting, holdout_first_order
 from pacfourier.bounds._gaussian_linear import gaussian_linear, gaussian_linear_draw
 from pacfourier.bounds._hoeffding import hoeffding, hoeffding_grid, hoeffding_peeling
 from pacfourier.bounds._holdout import holdout, holdout_alignment
@@ -48,6 +49,8 @@ __all__ = [
     "hoeffding_peeling",
     "holdout",
     "holdout_alignment",
+    "holdout_betting",
+    "holdout_first_order",
     "kl",
     "kldn",
     "klup",

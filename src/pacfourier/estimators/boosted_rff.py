@@ -29,7 +29,7 @@ from pacfourier.estimators.base import (
     set_classes,
     warn_of_many_classes,
 )
-from pacfourier.estimators.learned import SMALL_WORK
+from pacfourier.estimators.learned import SMALL_WORK, learned_of
 from pacfourier.pacbayes.posteriors import (
     draw_frequencies,
     gibbs_posterior,
@@ -52,8 +52,9 @@ class BoostedRFF(SupervisedFourierMap):
     """Fourier features from rounds that align with what the model still gets wrong.
 
     Use it for the smallest error with few columns, for classification or regression. Fit any linear
-    model on the map. There is no certificate, because frequencies that were moved to fit a sample
-    do not come from a prior.
+    model on the map. There is no certificate from the sample itself, because frequencies that were
+    moved to fit it do not come from a prior. ``holdout_certificate`` certifies the map on rows that
+    were kept apart.
 
     The frequencies belong to a linear model on cosines and sines, which is fitted along with them.
     Each round has three steps:
@@ -162,7 +163,8 @@ class BoostedRFF(SupervisedFourierMap):
         """
         self._check_parameters()
         with all_or_nothing(self) as draft:
-            X, y, weights, *_ = labelled_rows(draft, X, y, sample_weight, reset=True, fewest=2)
+            block = labelled_rows(draft, X, y, sample_weight, reset=True, fewest=2)
+            X, y, weights, *_ = block
             copies = np.ones(len(y)) if weights is None else weights
             target = target_of(y, self.target_type)
             warn_of_many_classes(target, X.shape[0], self.target_type, stacklevel=3)
@@ -175,6 +177,7 @@ class BoostedRFF(SupervisedFourierMap):
             draft.frequencies_ = model.frequencies / scales
             draft.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
             draft.pool_, draft.posterior_ = draft.frequencies_, draft.frequency_weights_
+            _, draft._sums, draft._summary = learned_of(block, target, draft.pool_, "double")
         return self
 
     def _check_parameters(self) -> None:

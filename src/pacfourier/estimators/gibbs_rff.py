@@ -36,14 +36,16 @@ from pacfourier.estimators.base import (
     reporter,
     set_classes,
 )
+from pacfourier.estimators.holdout import check_split, frozen_kernel, split_sample
 from pacfourier.estimators.learned import SMALL_WORK, reduced, shown_target
 from pacfourier.pacbayes.assumptions import ladder_assumption, run_assumption
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import alignment_evidence, certified_weights, particle_log_prior
+from pacfourier.pacbayes.holdout import frozen_certificate
 from pacfourier.spectra import Spectrum
 
 # Streams of random numbers. The pilot has its own: it must not depend on the particles it serves.
-PILOT_STREAM, RUN_STREAM, KEEP_STREAM = 0, 1, 2
+PILOT_STREAM, RUN_STREAM, KEEP_STREAM, SPLIT_STREAM = 0, 1, 2, 3
 # Temperatures and step sizes can be found with fewer particles than the posterior needs.
 PILOT_PARTICLES = 20
 # Langevin moves per temperature.
@@ -72,6 +74,13 @@ class GibbsRFF(SupervisedFourierMap):
     therefore holds for the frequencies that are kept, even if the run is too short to reach the
     posterior.
 
+    That certificate pays for the distance from the prior, which is tens of nats. With
+    ``certify_on`` the fit sets rows aside instead, learns from the others, and certifies the kept
+    kernel on the rows set aside, at no such price. The trade-off: fewer rows are learned from, so
+    the loss itself may be a little larger, and only the rows set aside count in the bound. It pays
+    off if beta is large, where the price would be high. On MNIST 1 against 7 (9,102 rows), a third
+    set aside and ``beta=60`` certify 0.106, where all rows and the default certify 0.17.
+
     Parameters
     ----------
     n_frequencies : int, default=100
@@ -85,7 +94,8 @@ class GibbsRFF(SupervisedFourierMap):
         - "scale": 1 / (n_features * variance of X).
         - "median": 1 / (2 m^2), where m is the median distance between samples.
 
-        A certificate needs "multiscale" or a number that was chosen without this sample.
+        A certificate needs "multiscale", a number that was chosen without this sample, or
+        ``certify_on``.
     kernel : {"rbf"} or Spectrum, default="rbf"
         Kernel whose Fourier transform is the prior. A ``Spectrum`` must be an ``RBF`` or a mixture
         of RBFs from ``pacfourier.spectra``; it contains its own bandwidth.
@@ -109,6 +119,10 @@ class GibbsRFF(SupervisedFourierMap):
         agreement of two labels at zero. None uses the loss of the paper. The option only matters
         if y holds classes, and not for two classes of equal size. ``losses_`` and the certificate
         use the loss of the paper in both cases.
+    certify_on : float or None, default=None
+        Share of the rows that is set aside for the certificate, for example 1/3. They are drawn at
+        random before the fit, and nothing is learned from them. ``gamma`` may then be "scale" or
+        "median". None learns from all rows. X must be in memory.
     precision : {"auto", "single", "double"}, default="auto"
         Floating-point precision of the products of samples and frequencies while particles move.
         "auto" is double for small problems and single otherwise. The certificate is always
@@ -147,7 +161,7 @@ class GibbsRFF(SupervisedFourierMap):
         All particles.
     sums_ : AlignmentSums
         Sums over the samples, from which the losses are computed. ``sums_.n_samples`` is the
-        number of samples seen.
+        number of samples that were learned from.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -179,6 +193,7 @@ class GibbsRFF(SupervisedFourierMap):
         n_particles: int = 100,
         n_steps: int = 100,
         class_weight: str | None = "balanced",
+        certify_on: float | None = None,
         precision: str = "auto",
         random_state: Any = None,
         verbose: bool = False,
@@ -191,6 +206,7 @@ class GibbsRFF(SupervisedFourierMap):
         self.n_particles = n_particles
         self.n_steps = n_steps
         self.class_weight = class_weight
+        self.certify_on = certify_on
         self.precision = precision
         self.random_state = random_state
         self.verbose = verbose
@@ -215,16 +231,24 @@ class GibbsRFF(SupervisedFourierMap):
         with all_or_nothing(self) as draft:
             sample = read_sample(draft, labelled_rows, (X, y), reset=True, persist=True)
             draft._target, n_samples = shown_target(sample, self.target_type, stacklevel=3)
-            draft._climb(sample, n_samples)
+            seed = drawn_seed(self.random_state)
+            aside = None
+            if self.certify_on is not None:
+                rng = np.random.default_rng([seed, SPLIT_STREAM])
+                sample, aside = split_sample(sample, self.certify_on, rng)
+                n_samples = sample.n_samples
+            draft._climb(sample, n_samples, seed)
             learned = reduced(sample, draft._target, draft.pool_, "double")
             _, draft.sums_, draft._summary = learned
             draft.losses_ = target_losses(learned.sums, draft._target)
+            draft._frozen = None
+            if aside is not None:
+                draft._frozen = frozen_kernel(draft, aside, draft._target, is_split=True)
         return self
 
-    def _climb(self, sample: AnySample, n_samples: int) -> None:
+    def _climb(self, sample: AnySample, n_samples: int, seed: int) -> None:
         """Sample the posterior, and keep some of its particles."""
         set_classes(self, self._target)
-        seed = drawn_seed(self.random_state)
         self._prior_source = prior_source(self)
         posterior = self._tempered_posterior(sample, n_samples, seed)
         run = self._run(posterior, sample.n_features, seed)
@@ -252,6 +276,11 @@ class GibbsRFF(SupervisedFourierMap):
             A new estimator. This one is not changed.
         """
         check_is_fitted(self)
+        if self._frozen is not None:
+            raise ValueError(
+                "redraw would change the kernel that was certified on the rows set aside: fit "
+                "again with another n_frequencies, or with certify_on=None."
+            )
         redrawn = copy.copy(self).set_params(n_frequencies=n_frequencies)
         check_count("n_frequencies", n_frequencies)
         if n_frequencies > len(self.posterior_):
@@ -271,6 +300,9 @@ class GibbsRFF(SupervisedFourierMap):
         reached the posterior. Fit only once: if you fit with several seeds or values of beta and
         keep the best, its certificate is not valid.
 
+        With ``certify_on`` the kept kernel is certified on the rows that were set aside, at a
+        divergence of zero, as ``holdout_certificate`` does it.
+
         Parameters
         ----------
         epsilon : float, default=0.05
@@ -279,10 +311,11 @@ class GibbsRFF(SupervisedFourierMap):
             Name of a bound in ``pacfourier.bounds`` that is proved by an exponential moment, or
             such a bound of your own. "auto" uses the better of ``kl`` and ``unexpected_bernstein``
             (``catoni_grid`` for multilabel y), each at epsilon / 2. For labels declared binary it
-            also tries ``first_order``, each at epsilon / 3.
+            also tries ``first_order``, each at epsilon / 3. With ``certify_on``, the bounds are
+            those of ``holdout_certificate``.
         of : {"deployed", "posterior"}, default="deployed"
             Which kernel to certify: that of the kept frequencies, which ``transform`` uses, or that
-            of all particles, which ``kernel_matrix`` uses.
+            of all particles, which ``kernel_matrix`` uses. With ``certify_on`` only "deployed".
 
         Returns
         -------
@@ -291,6 +324,9 @@ class GibbsRFF(SupervisedFourierMap):
             error that says how to fix it.
         """
         check_is_fitted(self)
+        if self._frozen is not None:
+            check_option("of", of, ("deployed",))
+            return frozen_certificate(self._frozen, epsilon=epsilon, bound=bound)
         return certificate_of(
             certified_weights(of, self.posterior_, self.kept_, self.frequency_weights_),
             alignment_evidence(self.sums_, self._target, log_prior=self._log_prior),
@@ -310,6 +346,7 @@ class GibbsRFF(SupervisedFourierMap):
         check_positive("beta", self.beta)
         check_count("n_steps", self.n_steps)
         check_option("class_weight", self.class_weight, ("balanced", None))
+        check_split(self.certify_on)
         target_type_of(self.target_type)
         check_option("precision", self.precision, ("auto", *PRECISIONS))
 

@@ -123,6 +123,8 @@ class RFF(FourierMap):
         with all_or_nothing(self) as draft:
             X = validated(X, draft, reset=True)
             draft._prior_source = prior_source(self)
+            is_free = draft._prior_source not in ("median", "scale")
+            draft._summary = None if is_free else sample_summary(X)
             draft.pool_ = prior_pool(Sample(Block(X)), self, self.n_frequencies)
             draft.frequencies_ = draft.pool_[:]
             draft.posterior_ = np.full(self.n_frequencies, 1 / self.n_frequencies)

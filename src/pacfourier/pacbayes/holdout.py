@@ -1,0 +1,261 @@
+"""Certificates of a frozen kernel, from rows that it was not learned from.
+
+A kernel that was fixed before the rows are read is a single hypothesis. Its divergence is zero,
+whatever was done to learn it.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from pacfourier.arrays import FloatArray, IntArray
+from pacfourier.bounds import (
+    RECORDS,
+    BoundRecord,
+    holdout_alignment,
+    holdout_betting,
+    holdout_first_order,
+)
+from pacfourier.bounds._record import Quantities
+from pacfourier.core.alignment.summary import MOST_FINGERPRINTS, SampleSummary
+from pacfourier.core.alignment.sums import AlignmentSums, target_losses
+from pacfourier.core.alignment.targets import Target
+from pacfourier.pacbayes import assumptions
+from pacfourier.pacbayes.assumptions import Assumption
+from pacfourier.pacbayes.certificate import Certificate
+from pacfourier.pacbayes.evidence import best_bound
+
+__all__ = ["FrozenKernel", "frozen_certificate", "overlap_log_chance"]
+
+# Independent samples are refused for looking like copies with at most this probability.
+FALSE_ALARM = 1e-3
+# Exponents at which the chance of an overlap is bounded: the smallest of the bounds is used.
+EXPONENTS: FloatArray = np.geomspace(1e-4, 64.0, 40)
+NEEDS_SCORES = (
+    "declared binary labels and a map that was learned from labels: pass target_type='binary' if y "
+    "can only have two values, else use bound='chernoff'."
+)
+HOLDOUT_RECORDS = {
+    "chernoff": BoundRecord(
+        name="chernoff", function=holdout_alignment, needs=("loss", "n_samples", "pairs")
+    ),
+    "first_order": BoundRecord(
+        name="first_order",
+        function=holdout_first_order,
+        needs=("score", "squared_score", "n_samples", "concentration"),
+        advice=NEEDS_SCORES,
+    ),
+    "betting": BoundRecord(
+        name="betting",
+        function=holdout_betting,
+        needs=("scores", "concentration"),
+        advice=NEEDS_SCORES,
+    ),
+    "kl": RECORDS["kl"],
+    "unexpected_bernstein": RECORDS["unexpected_bernstein"],
+}
+
+
+@dataclass(frozen=True, eq=False)
+class FrozenKernel:
+    """What fresh rows say about a kernel that was fixed before they were read.
+
+    Attributes
+    ----------
+    weights : array of shape (n_frequencies,)
+        Weights of the frequencies in the kernel.
+    sums, target, summary
+        What the fresh rows and their labels give.
+    second_moment : float or None
+        Mean over pairs of (loss - 1/2)^2, with the loss of the kernel itself. None unless the
+        labels are classes.
+    scores : array of shape (n_samples,) or None
+        The scores of ``bounds.holdout_betting``. None unless the labels were declared binary and
+        the kernel was learned from labels.
+    concentration : float or None
+        The other argument of that bound.
+    learned_from : SampleSummary or None
+        The summary of the rows of the fit. None if it is unknown.
+    is_split : bool
+        Whether the library itself set the rows aside at random before the fit.
+    """
+
+    weights: FloatArray
+    sums: AlignmentSums
+    target: Target
+    summary: SampleSummary
+    second_moment: float | None
+    scores: FloatArray | None
+    concentration: float | None
+    learned_from: SampleSummary | None
+    is_split: bool
+
+    def quantities(self) -> Quantities:
+        """Return all that bounds may need to know, by the names of a record."""
+        scores = self.scores
+        losses = target_losses(self.sums, self.target)
+        return {
+            "loss": min(max(float(self.weights @ losses), 0.0), 1.0),
+            "divergence": 0.0,
+            "n_samples": self.sums.n_samples,
+            "pairs": True,
+            "n_hypotheses": 1,
+            "second_moment": self.second_moment,
+            "binary": self.target.is_binary,
+            "scores": scores,
+            "score": None if scores is None else float(scores.mean()),
+            "squared_score": None if scores is None else float(np.square(scores).mean()),
+            "concentration": self.concentration,
+        }
+
+
+def frozen_certificate(
+    kernel: FrozenKernel, *, epsilon: float, bound: str | BoundRecord
+) -> Certificate:
+    """Return the certificate of a frozen kernel, as ``holdout_certificate`` describes it."""
+    quantities = kernel.quantities()
+    record = _record(bound, quantities)
+    _, details = best_bound(quantities, (record,), epsilon)
+    return Certificate(
+        empirical_loss=quantities["loss"],
+        divergence=0.0,
+        n_samples=kernel.sums.n_samples,
+        epsilon=epsilon,
+        bound=record.name,
+        bounds_tried=(record.name,),
+        of="deployed",
+        ceiling=0.5 if kernel.target.is_binary else 1.0,
+        rounding=0.0,
+        details=details,
+        assumptions=(
+            _sample_assumption(kernel),
+            _fresh_assumption(kernel),
+            _input_assumption(kernel),
+            assumptions.loss_assumption(kernel.target),
+            assumptions.label_assumption(is_binary=kernel.target.is_binary),
+            _bound_assumption(record.name),
+            assumptions.object_assumption("deployed"),
+            *((assumptions.run_assumption(),) if kernel.is_split else ()),
+        ),
+    )
+
+
+def _record(bound: str | BoundRecord, quantities: Quantities) -> BoundRecord:
+    """Return the bound of a name. "auto" looks at what was declared, and not at the rows."""
+    if isinstance(bound, BoundRecord):
+        return bound
+    if bound == "auto":
+        classes = "chernoff" if quantities["second_moment"] is None else "unexpected_bernstein"
+        bound = classes if quantities["scores"] is None else "betting"
+    if not isinstance(bound, str) or bound not in HOLDOUT_RECORDS:
+        names = tuple(HOLDOUT_RECORDS)
+        raise ValueError(
+            f"bound must be 'auto' or one of {names}, or a BoundRecord, got {bound!r}: these are "
+            "the bounds of a kernel on rows that it was not learned from."
+        )
+    return HOLDOUT_RECORDS[bound]
+
+
+def _sample_assumption(kernel: FrozenKernel) -> Assumption:
+    """Return whether the rows can be independent draws; a split looks at all rows."""
+    if kernel.is_split and kernel.learned_from is not None:
+        return assumptions.sample_assumption(kernel.learned_from.merge(kernel.summary))
+    return assumptions.sample_assumption(kernel.summary)
+
+
+def _input_assumption(kernel: FrozenKernel) -> Assumption:
+    """Return whether X was transformed without looking at the fresh rows.
+
+    A transform may be fitted on the rows of the fit, but not on both samples together.
+    """
+    alone = assumptions.input_assumption(kernel.summary)
+    if alone.status == "violated" or kernel.learned_from is None:
+        return alone
+    return assumptions.input_assumption(kernel.learned_from.merge(kernel.summary))
+
+
+def _fresh_assumption(kernel: FrozenKernel) -> Assumption:
+    """Return whether nothing was learned from the rows."""
+    if kernel.is_split:
+        return Assumption("rows", "holds", "they were set aside at random before the fit.")
+    other = kernel.learned_from
+    if other is not None and overlap_log_chance(other, kernel.summary) < math.log(FALSE_ALARM):
+        reason = (
+            "some of them were learned from: rows of the fit occur again, more often than chance "
+            "allows. Pass rows that were kept apart before the fit."
+        )
+        return Assumption("rows", "violated", reason)
+    reason = "nothing was learned from them, and they did not decide which model to certify."
+    return Assumption("rows", "declared", reason)
+
+
+def _bound_assumption(name: str) -> Assumption:
+    """Return what must have been fixed before the rows were seen."""
+    fixed = f"bound={name!r} was chosen before these rows were seen"
+    size = "rows may be added at any time" if name == "betting" else "so was their number"
+    return Assumption("bound", "declared", f"{fixed}; {size}.")
+
+
+def overlap_log_chance(first: SampleSummary, second: SampleSummary) -> float:
+    r"""Return a bound on the logarithm of the chance that two samples share so many rows.
+
+    If both samples are independent draws of one law, then of :math:`c` equal rows in both
+    together, :math:`a \sim \mathrm{Binomial}(c, p)` are in the first, :math:`p = n_1 / N`, given
+    the number :math:`n_1` of all its rows. Copies agree better than that:
+    :math:`V = \sum_{c \ge 2} (a - c p)^2` is small. Atoms of the law, which both samples repeat by
+    right, agree no better than they should.
+
+    .. math:: \Pr(V \le v) \le \sqrt{8 n_1 n_2 / N}\; \min_s e^{s v} \prod_{c \ge 2}
+              \mathbb{E}\, e^{-s (a - c p)^2} .
+
+    *Proof.* Chernoff's bound for independent :math:`a`; given their sum a probability is larger
+    by :math:`1 / \Pr(\mathrm{Binomial}(N, p) = n_1)` at most, and
+    :math:`\Pr(\mathrm{Binomial}(N, p) = n_1) \ge \sqrt{N / (8 n_1 n_2)}`.
+    """
+    n_first, n_second = first.n_samples, second.n_samples
+    share = n_first / (n_first + n_second)
+    mine, theirs = _shared_counts(first, second)
+    totals, places = np.unique(mine + theirs, return_inverse=True)
+    seen = float(np.square(mine - (mine + theirs) * share).sum())
+    chances = EXPONENTS * seen
+    for total, times in zip(totals, np.bincount(places), strict=True):
+        chances = chances + times * _log_moments(int(total), share)
+    return float(chances.min(initial=0.0)) + 0.5 * math.log(8 * n_first * (1 - share))
+
+
+def _shared_counts(first: SampleSummary, second: SampleSummary) -> tuple[IntArray, IntArray]:
+    """Return how often each row that is not unique occurs in both samples."""
+    ends = [each.fingerprints[-1:] for each in (first, second) if _is_cut(each)]
+    rows = np.unique(np.concatenate([first.fingerprints, second.fingerprints]))
+    if ends:
+        # Beyond its last fingerprint, a long sample was not counted.
+        rows = rows[rows <= np.concatenate(ends).min()]
+    mine, theirs = (_counts(each, rows) for each in (first, second))
+    are_shared = mine + theirs >= 2
+    return mine[are_shared], theirs[are_shared]
+
+
+def _is_cut(summary: SampleSummary) -> bool:
+    return len(summary.fingerprints) >= MOST_FINGERPRINTS
+
+
+def _counts(summary: SampleSummary, rows: FloatArray) -> IntArray:
+    """Return how often each fingerprint occurs in a sample."""
+    places = np.searchsorted(summary.fingerprints, rows).clip(max=len(summary.fingerprints) - 1)
+    return np.where(summary.fingerprints[places] == rows, summary.counts[places], 0)
+
+
+def _log_moments(total: int, share: float) -> FloatArray:
+    r"""Return :math:`\ln \mathbb{E}\, e^{-s (a - c p)^2}` for a binomial a and every exponent s."""
+    heads = np.arange(total + 1)
+    logs = (
+        special.gammaln(total + 1)
+        - special.gammaln(heads + 1)
+        - special.gammaln(total - heads + 1)
+        + special.xlogy(heads, share)
+        + special.xlog1py(total - heads, -share)
+    )
+    penalties = EXPONENTS[:, np.newaxis] * (heads - total * share) ** 2
+    return np.asarray(special.logsumexp(logs - penalties, axis=1))
