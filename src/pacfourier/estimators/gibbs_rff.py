@@ -37,7 +37,7 @@ from pacfourier.estimators.base import (
     set_classes,
 )
 from pacfourier.estimators.learned import SMALL_WORK, reduced, shown_target
-from pacfourier.pacbayes.assumptions import ladder_assumption, run_assumption
+from pacfourier.pacbayes.assumptions import Ties, ladder_assumption, run_assumption
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import alignment_evidence, certified_weights, particle_log_prior
 from pacfourier.spectra import Spectrum
@@ -263,7 +263,12 @@ class GibbsRFF(SupervisedFourierMap):
         return redrawn
 
     def certificate(
-        self, epsilon: float = 0.05, *, bound: str | BoundRecord = "auto", of: str = "deployed"
+        self,
+        epsilon: float = 0.05,
+        *,
+        bound: str | BoundRecord = "auto",
+        of: str = "deployed",
+        ties: Ties = None,
     ) -> Certificate:
         """Return an upper bound on the alignment loss of the map's kernel.
 
@@ -283,6 +288,9 @@ class GibbsRFF(SupervisedFourierMap):
         of : {"deployed", "posterior"}, default="deployed"
             Which kernel to certify: that of the kept frequencies, which ``transform`` uses, or that
             of all particles, which ``kernel_matrix`` uses.
+        ties : {None, "genuine"}, default=None
+            What repeated rows are. Above 1 % of them the value is refused, unless you declare that
+            they are "genuine": independent draws of a distribution that repeats values, not copies.
 
         Returns
         -------
@@ -301,6 +309,7 @@ class GibbsRFF(SupervisedFourierMap):
             epsilon=epsilon,
             bound=bound,
             of=of,
+            ties=ties,
             more_assumptions=(ladder_assumption(), run_assumption()),
         )
 

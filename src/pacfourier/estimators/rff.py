@@ -18,6 +18,7 @@ from pacfourier.estimators.base import (
     prior_pool,
     prior_source,
 )
+from pacfourier.pacbayes.assumptions import Ties
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import alignment_evidence
 from pacfourier.spectra import Spectrum
@@ -137,6 +138,7 @@ class RFF(FourierMap):
         y: Any,
         bound: str | BoundRecord = "auto",
         target_type: Any = "auto",
+        ties: Ties = None,
     ) -> Certificate:
         """Return an upper bound on the alignment loss of the map's kernel.
 
@@ -159,6 +161,9 @@ class RFF(FourierMap):
         target_type : {"auto", "binary", "multiclass", "multilabel"}, default="auto"
             What y holds. "auto" infers it from y. Declare "binary" if y can only have two values:
             the certificate may become smaller.
+        ties : {None, "genuine"}, default=None
+            What repeated rows are. Above 1 % of them the value is refused, unless you declare that
+            they are "genuine": independent draws of a distribution that repeats values, not copies.
 
         Returns
         -------
@@ -176,9 +181,10 @@ class RFF(FourierMap):
             alignment_evidence(sums, target),
             sums=sums,
             target=target,
-            summary=sample_summary(X),
+            summary=sample_summary(X, target.encode(y)),
             prior_source=self._prior_source,
             epsilon=epsilon,
             bound=bound,
             of="deployed",
+            ties=ties,
         )
