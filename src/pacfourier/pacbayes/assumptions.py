@@ -108,7 +108,7 @@ def input_assumption(summary: SampleSummary) -> Assumption:
     if summary.is_standardised:
         seen = "a column has mean 0 and variance 1 on this very sample"
     elif summary.is_range_scaled:
-        seen = "every column reaches exactly 1 on this very sample"
+        seen = "nearly all columns reach exactly 1 on this very sample"
     else:
         return Assumption("inputs", "declared", "no transform of X was fitted on this sample.")
     fix = "fit the scaler on a separate split, or use a fixed transform."

@@ -138,7 +138,7 @@ def test_scalers_fitted_on_the_sample_are_noticed(shape, dtype, rng):
     assert halves.is_standardised
 
 
-def test_ranges_of_sparse_columns_are_noticed(rng):
+def test_ranges_of_sparse_columns_are_noticed():
     X = sparse.random_array((500, 30), density=0.3, format="csr", random_state=0)
     assert summary_of(MaxAbsScaler().fit_transform(X)).is_range_scaled
     assert not summary_of(MaxAbsScaler().fit(X[:250]).transform(X[250:])).is_range_scaled

@@ -74,10 +74,10 @@ class SampleSummary:
         """Return the summary of both samples."""
         # The smallest fingerprints of the union are among the smallest of each sample, so none of
         # their counts is lost.
-        both = zip(self._rows(), other._rows(), strict=True)
+        rows: Any = map(np.concatenate, zip(self._rows(), other._rows(), strict=True))
         return SampleSummary(
             self.n_samples + other.n_samples,
-            *distinct_rows(*map(np.concatenate, both)),
+            *distinct_rows(*rows),
             self.sums + other.sums,
             self.squares + other.squares,
             np.minimum(self.lowest, other.lowest),
@@ -93,7 +93,8 @@ class SampleSummary:
     @property
     def repeated_share(self) -> float:
         """The share of rows that repeat another row, among those with the smallest fingerprints."""
-        return float(1 - len(self.counts) / self.counts.sum())
+        n_rows = self.counts.sum()
+        return float((n_rows - len(self.counts)) / n_rows)
 
     @property
     def n_repeated(self) -> int:
@@ -150,7 +151,7 @@ class SampleSummary:
 
     @property
     def is_range_scaled(self) -> bool:
-        r"""Whether every varied column reaches 1 or -1, each in a single row.
+        r"""Whether nine varied columns out of ten reach 1 or -1, each in a single row.
 
         That is what a scaler of ranges leaves that was fitted on the sample. Columns with a natural
         limit of 1, such as the brightness of pixels, reach it in many rows. If the density of a
@@ -167,7 +168,7 @@ class SampleSummary:
         is_scaled = (np.abs(reach - 1) < tolerance) & (self.n_ones == n_ends)
         chance = self.n_samples * (tolerance + 2.0**-25)
         is_rare = chance ** self.is_varied.sum() <= COINCIDENCE
-        return bool(is_rare and is_scaled[self.is_varied].all())
+        return bool(is_rare and is_scaled[self.is_varied].mean() >= 0.9)
 
 
 def distinct_rows(
@@ -285,7 +286,7 @@ def _value_marks(X: Samples) -> NDArray[np.uint64]:
 
 
 def packed_marks(found: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Return the rows of an array of shape (64, n_features) as the bits of one number per column."""
+    """Return one number per column, whose bits are the 64 rows of an array."""
     weights = np.uint64(1) << np.arange(64, dtype=np.uint64)
     return np.asarray((found * weights[:, np.newaxis]).sum(axis=0, dtype=np.uint64))
 
