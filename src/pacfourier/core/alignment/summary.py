@@ -21,13 +21,10 @@ __all__ = ["SampleSummary", "sample_summary"]
 FINGERPRINT_SEED = 20190416
 # Enough to find repeated rows in any sample. Up to this number of rows, the counts are exact.
 MOST_FINGERPRINTS = 16384
-
-
 # The largest probability, over all columns of a fit, that honest data look scaled by chance.
 COINCIDENCE = 1e-3
 # How far a scaler in single precision may miss 1.
 ONE_ROUNDING = 2.0**-22
-
 
 DistinctRows: TypeAlias = tuple[
     NDArray[np.uint64], IntArray, NDArray[np.uint64], NDArray[np.uint64]
@@ -112,9 +109,8 @@ class SampleSummary:
 
         With v values a bit stays unset with probability (1 - 1/64)^v, about exp(-v / 64).
         """
-        bits = np.unpackbits(self.marks.view(np.uint8)).reshape(-1, 64)
         with np.errstate(divide="ignore"):
-            return np.asarray(-64 * np.log(1 - bits.mean(axis=1)))
+            return np.asarray(-64 * np.log(1 - np.bitwise_count(self.marks) / 64))
 
     @property
     def is_varied(self) -> NDArray[np.bool_]:
@@ -190,7 +186,7 @@ def distinct_rows(
     )
 
 
-def labelled_rows(X: Any, codes: sparse.csr_array) -> DistinctRows:
+def rows_with_labels(X: Any, codes: sparse.csr_array) -> DistinctRows:
     """Return the distinct rows of a block of samples, with the coded labels of these samples."""
     labels = row_fingerprints(codes)
     return distinct_rows(row_fingerprints(X), np.ones(len(labels), dtype=np.intp), labels, labels)
@@ -220,7 +216,7 @@ def sample_summary(
 
 
 def _block_summary(X: Samples, codes: sparse.csr_array, is_weighted: bool) -> SampleSummary:
-    rows, marks = labelled_rows(X, codes), _value_marks(X)
+    rows, marks = rows_with_labels(X, codes), _value_marks(X)
     if sparse.issparse(X):
         # A sparse matrix sums in its own precision, even if another dtype is given.
         X = X.astype(np.float64)

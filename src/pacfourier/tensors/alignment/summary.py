@@ -15,9 +15,9 @@ from pacfourier.core.alignment.summary import (
     ONE_ROUNDING,
     SampleSummary,
     fingerprint_multipliers,
-    labelled_rows,
     packed_marks,
     row_fingerprints,
+    rows_with_labels,
     sample_summary,
 )
 
@@ -42,7 +42,7 @@ def _block_summary(X: torch.Tensor, codes: sparse.csr_array, is_weighted: bool) 
     is_one = (X.abs() - 1).abs() < ONE_ROUNDING
     return SampleSummary(
         len(X),
-        *labelled_rows(X, codes),
+        *rows_with_labels(X, codes),
         sums=host(X.sum(dim=0, dtype=torch.float64)),
         squares=host(X.double().square().sum(dim=0)),
         lowest=host(X.amin(dim=0).double()),
