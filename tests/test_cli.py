@@ -82,6 +82,29 @@ def test_fit_leaves_out_numbers_of_rows_and_what_is_dropped(tmp_path):
     assert invoke("certify", model, fresh).exit_code == 0
 
 
+def test_genuine_ties_are_declared_once_and_printed_ever_after(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.integers(1, 6, (400, 3)), columns=["a", "b", "c"])
+    table["kind"] = np.where(table["a"] > 3, "rose", "iris")
+    data, model, report = (tmp_path / name for name in ("data.csv", "model.skops", "r.html"))
+    table.to_csv(data, index=False)
+    arguments = ("fit", data, "--target", "kind", "--out", model, "--report", report, *FEW)
+    refused = invoke(*arguments)
+    assert refused.exit_code == 0
+    assert "ties='genuine' (--ties genuine on the command line)" in refused.stderr
+    assert "No certificate for the deployed kernel" in squeezed(refused.stdout)
+    declared = invoke(*arguments, "--ties", "genuine")
+    assert declared.stderr == ""
+    for shown in (squeezed(declared.stdout), squeezed(invoke("certify", model).stdout)):
+        assert "certificate Alignment loss of the deployed kernel <= 0." in shown
+        assert "bound from held-out rows error on future rows <= 0." in shown
+        assert "declared, against" in shown
+    assert "declared, against" in report.read_text(encoding="utf-8")
+    wrong = invoke(*arguments, "--ties", "copies")
+    assert wrong.exit_code == 2
+    assert wrong.stderr == "Error: ties must be 'genuine' or left out, got 'copies'.\n"
+
+
 def test_fit_is_repeatable_and_its_seed_matters(folder, tmp_path):
     def predicted(seed):
         model, out = tmp_path / f"{seed}.skops", tmp_path / f"{seed}.csv"

@@ -57,6 +57,12 @@ def fit(
             help="Declare that there are only two classes, for a tighter certificate.",
         ),
     ] = False,
+    ties: Annotated[
+        str | None,
+        typer.Option(
+            help="Say 'genuine' if rows repeat because the data take few values, not as copies."
+        ),
+    ] = None,
     n_frequencies: Annotated[
         int, typer.Option(min=1, max=20000, help="Number of frequencies of the Fourier map.")
     ] = 100,
@@ -77,7 +83,8 @@ def fit(
         if report:
             tabular.check_output(report, ".html")
         learner = {"n_frequencies": n_frequencies, "epsilon": epsilon, "seed": seed}
-        model = fitted_model(data, target, {"drop": drop or (), "binary": binary, **learner})
+        declared = {"binary": binary, "ties": ties}
+        model = fitted_model(data, target, {"drop": drop or (), **declared, **learner})
         html = fit_report(model).encode() if report else b""
         tabular.save_model(model, out)
         if report:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacfourier.bounds._result import rounded_up
 from pacfourier.data.distances import kernel_matrix
 from pacfourier.extras import explain_missing_extra
+from pacfourier.pacbayes.assumptions import Ties
 
 __all__ = ["CertificateDisplay", "LossSpectrumDisplay", "SimilarityDisplay"]
 
@@ -269,6 +270,7 @@ class CertificateDisplay:
         *,
         bounds: Sequence[str],
         epsilon: float = 0.05,
+        ties: Ties = None,
         held_out_loss: float | None = None,
         ax: Any = None,
     ) -> Self:
@@ -284,6 +286,8 @@ class CertificateDisplay:
             Names of bounds, as in the parameter ``bound`` of ``certificate``.
         epsilon : float, default=0.05
             Probability with which each bound may fail.
+        ties : {None, "genuine"}, default=None
+            What repeated rows are, as in ``certificate``.
         held_out_loss : float, default=None
             Loss on other samples, to show beside the bounds.
         ax : matplotlib axes, default=None
@@ -293,7 +297,9 @@ class CertificateDisplay:
         -------
         display : CertificateDisplay
         """
-        certificates = {name: estimator.certificate(epsilon, bound=name) for name in bounds}
+        certificates = {
+            name: estimator.certificate(epsilon, bound=name, ties=ties) for name in bounds
+        }
         first = next(iter(certificates.values()))
         display = cls(
             values={name: certificate.value for name, certificate in certificates.items()},

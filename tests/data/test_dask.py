@@ -70,7 +70,8 @@ def assert_same(lazy, whole, rtol=1e-12):
     np.testing.assert_allclose(lazy.losses_, whole.losses_, rtol=rtol)
     np.testing.assert_allclose(lazy.posterior_, whole.posterior_, rtol=1e-6, atol=1e-12)
     assert lazy.sums_.n_samples == whole.sums_.n_samples
-    assert lazy._summary.repeated_share == whole._summary.repeated_share
+    for name in ("repeated_share", "n_repeated", "n_disputed"):
+        assert getattr(lazy._summary, name) == getattr(whole._summary, name)
     assert lazy._summary.is_weighted == whole._summary.is_weighted
     value, refusal = verdict(lazy)
     expected = verdict(whole)

@@ -105,6 +105,7 @@ def test_the_run_is_named_among_the_assumptions(fitted):
     statuses = {item.name: item.status for item in fitted.certificate().assumptions}
     assert statuses["ladder"] == "holds"
     assert statuses["run"] == "declared"
+    assert "and over the run" in str(fitted.certificate())
 
 
 def noise(n_samples, n_features, rng):

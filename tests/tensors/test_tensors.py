@@ -170,14 +170,28 @@ def test_kernel_and_similarity_of_tensors(device):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_summaries_are_those_of_arrays(device, dtype):
-    X, _ = sample(dtype=dtype)
-    X[:, 2], X[5], X[0, 0] = np.arange(len(X)), X[9], -0.0
-    expected, found = sample_summary(X), sample_summary(tensor(X, device))
+    X, y = sample(dtype=dtype)
+    X[:, 2], X[5], X[0, 0], X[3:5, 1] = np.arange(len(X)), X[9], -0.0, (1, -1)
+    codes = target_of(y).encode(y)
+    expected, found = sample_summary(X, codes), sample_summary(tensor(X, device), codes)
     np.testing.assert_array_equal(row_fingerprints(tensor(X, device)), row_fingerprints(X))
-    for name in ("fingerprints", "counts", "lowest", "highest", "is_integral", "n_samples"):
+    for name in ("fingerprints", "counts", "lowest", "highest", "marks", "n_ones", "n_samples"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    for name in ("first_labels", "last_labels"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
     for name in ("sums", "squares"):
         np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_tensors_scaled_on_the_sample_are_noticed(device, dtype, rng):
+    X = tensor(rng.gamma(2.0, size=(300, 4)).astype(dtype), device)
+    codes = target_of(np.arange(300) % 2).encode(np.arange(300) % 2)
+    assert sample_summary((X - X.mean(dim=0)) / X.std(dim=0), codes).is_standardised
+    assert sample_summary(X / X.amax(dim=0), codes).is_range_scaled
+    honest = sample_summary(X, codes)
+    assert not honest.is_standardised
+    assert not honest.is_range_scaled
 
 
 def test_bandwidths_are_those_of_arrays(device, rng):

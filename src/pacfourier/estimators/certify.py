@@ -11,7 +11,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import Binarizer, FunctionTransformer, Normalizer, PolynomialFeatures
 
 from pacfourier.estimators.rff import RFF
-from pacfourier.pacbayes.assumptions import Assumption
+from pacfourier.pacbayes.assumptions import Assumption, Ties
 from pacfourier.pacbayes.certificate import Certificate
 
 # Fitting these looks at the number of columns at most. A subclass may do more.
@@ -26,6 +26,7 @@ def certify(
     *,
     epsilon: float = 0.05,
     steps_fitted_on: str = "these rows",
+    ties: Ties = None,
 ) -> Certificate:
     """Return the certificate of the map in a fitted pipeline, and check the steps before it.
 
@@ -47,6 +48,8 @@ def certify(
     steps_fitted_on : {"these rows", "other rows"}, default="these rows"
         Say "other rows" if the steps before the map were fitted on rows that the map was not
         fitted on. Otherwise they may not learn anything.
+    ties : {None, "genuine"}, default=None
+        What repeated rows are, as in ``PBRFF.certificate``.
 
     Returns
     -------
@@ -75,9 +78,9 @@ def certify(
     if isinstance(feature_map, RFF):
         if X is None or y is None:
             raise ValueError("X and y must be given for RFF, which ignores labels, got None.")
-        certificate = feature_map.certificate(epsilon, X=before.transform(X), y=y)
+        certificate = feature_map.certificate(epsilon, X=before.transform(X), y=y, ties=ties)
     else:
-        certificate = feature_map.certificate(epsilon)
+        certificate = feature_map.certificate(epsilon, ties=ties)
     assumption = step_assumption(list(_single_steps(before)), steps_fitted_on)
     return replace(certificate, assumptions=(*certificate.assumptions, assumption))
 

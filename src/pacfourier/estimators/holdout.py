@@ -14,6 +14,7 @@ from pacfourier.core.alignment.targets import Target, TargetType, target_of
 from pacfourier.core.features import ROWS_PER_TASK, fourier_features
 from pacfourier.data.samples import Block, Sample, dense_labels, validated
 from pacfourier.estimators.base import FourierMap
+from pacfourier.pacbayes.assumptions import Ties
 from pacfourier.pacbayes.certificate import Certificate
 from pacfourier.pacbayes.holdout import FrozenKernel, frozen_certificate
 
@@ -28,6 +29,7 @@ def holdout_certificate(
     *,
     bound: str | BoundRecord = "auto",
     target_type: str | TargetType | None = None,
+    ties: Ties = None,
 ) -> Certificate:
     """Return an upper bound on the alignment loss of a map's kernel, from rows it has not seen.
 
@@ -66,6 +68,8 @@ def holdout_certificate(
     target_type : str or TargetType, default=None
         What y holds, as in ``PBRFF``. None means what the model was told. Declare "binary" if y
         can only have two values.
+    ties : {None, "genuine"}, default=None
+        What repeated rows are, as in ``PBRFF.certificate``.
 
     Returns
     -------
@@ -90,7 +94,7 @@ def holdout_certificate(
     declared = getattr(model, "target_type", "auto") if target_type is None else target_type
     target = target_of(y, declared, getattr(model, "classes_", None))
     kernel = frozen_kernel(model, Block(X, y), target)
-    return frozen_certificate(kernel, epsilon=epsilon, bound=bound)
+    return frozen_certificate(kernel, epsilon=epsilon, bound=bound, ties=ties)
 
 
 def frozen_kernel(
@@ -110,7 +114,7 @@ def frozen_kernel(
         weights=weights,
         sums=sums,
         target=target,
-        summary=sample_summary(block.X),
+        summary=sample_summary(block.X, target.encode(block.y)),
         second_moment=(
             kernel_second_moment(gram, sums.n_samples) if target.has_sign_agreements else None
         ),

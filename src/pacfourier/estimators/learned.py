@@ -40,6 +40,7 @@ from pacfourier.estimators.base import (
     set_classes,
     warn_of_many_classes,
 )
+from pacfourier.pacbayes.assumptions import Ties
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import (
     Evidence,
@@ -231,7 +232,12 @@ class LearnedFourierMap(SupervisedFourierMap):
         return redrawn._keep(self._learned())
 
     def certificate(
-        self, epsilon: float = 0.05, *, bound: str | BoundRecord = "auto", of: str = "deployed"
+        self,
+        epsilon: float = 0.05,
+        *,
+        bound: str | BoundRecord = "auto",
+        of: str = "deployed",
+        ties: Ties = None,
     ) -> Certificate:
         """Return an upper bound on the alignment loss, and the state of its assumptions.
 
@@ -251,6 +257,9 @@ class LearnedFourierMap(SupervisedFourierMap):
         of : {"deployed", "posterior"}, default="deployed"
             Which kernel to certify: that of the kept frequencies, which ``transform`` uses, or that
             of the whole posterior, which ``kernel_matrix`` uses.
+        ties : {None, "genuine"}, default=None
+            What repeated rows are. Above 1 % of them the value is refused, unless you declare that
+            they are "genuine": independent draws of a distribution that repeats values, not copies.
 
         Returns
         -------
@@ -273,6 +282,7 @@ class LearnedFourierMap(SupervisedFourierMap):
             epsilon=epsilon,
             bound=bound,
             of=of,
+            ties=ties,
         )
 
     @classmethod
@@ -363,7 +373,8 @@ def learned_of(block: Block, target: Target, pool: Any, precision: str) -> Learn
     sums = alignment_sums(
         block.X, block.y, target, pool, sample_weight=block.weights, precision=chosen
     )
-    summary = sample_summary(block.X, is_weighted=block.is_weighted)
+    codes = target.encode(block.y)
+    summary = sample_summary(block.X, codes, is_weighted=block.is_weighted)
     return Learned(observed, sums, summary)
 
 

@@ -57,7 +57,7 @@ def learned_of_landmarks(
     precision = working_precision(block.X.shape[0], pool)
     return LearnedOfLandmarks(
         alignment_sums(block.X, block.y, target, pool, precision=precision),
-        sample_summary(block.X),
+        sample_summary(block.X, target.encode(block.y)),
         landmark_standing(fingerprints, labels, block),
     )
 

@@ -41,6 +41,7 @@ from pacfourier.estimators.learned_landmarks import (
     source_of_part,
 )
 from pacfourier.estimators.rbf_landmarks import LandmarkMap
+from pacfourier.pacbayes.assumptions import Ties
 from pacfourier.pacbayes.certificate import Certificate, LandmarkFacts, landmark_certificate
 from pacfourier.pacbayes.posteriors import gibbs_posterior
 from pacfourier.spectra import Spectrum
@@ -318,7 +319,12 @@ class PBLandmarks(LandmarkMap):
         return features @ matching(X, np.concatenate([turned.real, turned.imag]))
 
     def certificate(
-        self, epsilon: float = 0.05, *, bound: str | BoundRecord = "auto", of: str | int = "average"
+        self,
+        epsilon: float = 0.05,
+        *,
+        bound: str | BoundRecord = "auto",
+        of: str | int = "average",
+        ties: Ties = None,
     ) -> Certificate | list[Certificate]:
         """Return upper bounds on the losses of the landmarks' similarities.
 
@@ -346,6 +352,9 @@ class PBLandmarks(LandmarkMap):
             - "average": the mean loss of all landmarks.
             - "each": the loss of each landmark. All bounds hold at the same time.
             - an int: the loss of one landmark, if you chose it before you saw the data.
+        ties : {None, "genuine"}, default=None
+            What repeated rows are. Above 1 % of them the value is refused, unless you declare that
+            they are "genuine": independent draws of a distribution that repeats values, not copies.
 
         Returns
         -------
@@ -372,6 +381,7 @@ class PBLandmarks(LandmarkMap):
             prior_source=self._prior_source,
             epsilon=epsilon,
             bound=bound,
+            ties=ties,
         )
         if of == "average":
             return certify(range(n_landmarks), of=of)

@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.bounds import BoundRecord
@@ -18,6 +19,7 @@ from pacfourier.estimators.base import (
     prior_pool,
     prior_source,
 )
+from pacfourier.pacbayes.assumptions import Ties
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import alignment_evidence
 from pacfourier.spectra import Spectrum
@@ -124,7 +126,9 @@ class RFF(FourierMap):
             X = validated(X, draft, reset=True)
             draft._prior_source = prior_source(self)
             is_free = draft._prior_source not in ("median", "scale")
-            draft._summary = None if is_free else sample_summary(X)
+            # The labels are not known here: one code for all.
+            codes = sparse.csr_array(np.ones((X.shape[0], 1)))
+            draft._summary = None if is_free else sample_summary(X, codes)
             draft.pool_ = prior_pool(Sample(Block(X)), self, self.n_frequencies)
             draft.frequencies_ = draft.pool_[:]
             draft.posterior_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
@@ -139,6 +143,7 @@ class RFF(FourierMap):
         y: Any,
         bound: str | BoundRecord = "auto",
         target_type: Any = "auto",
+        ties: Ties = None,
     ) -> Certificate:
         """Return an upper bound on the alignment loss of the map's kernel.
 
@@ -161,6 +166,9 @@ class RFF(FourierMap):
         target_type : {"auto", "binary", "multiclass", "multilabel"}, default="auto"
             What y holds. "auto" infers it from y. Declare "binary" if y can only have two values:
             the certificate may become smaller.
+        ties : {None, "genuine"}, default=None
+            What repeated rows are. Above 1 % of them the value is refused, unless you declare that
+            they are "genuine": independent draws of a distribution that repeats values, not copies.
 
         Returns
         -------
@@ -178,9 +186,10 @@ class RFF(FourierMap):
             alignment_evidence(sums, target),
             sums=sums,
             target=target,
-            summary=sample_summary(X),
+            summary=sample_summary(X, target.encode(y)),
             prior_source=self._prior_source,
             epsilon=epsilon,
             bound=bound,
             of="deployed",
+            ties=ties,
         )

@@ -5,7 +5,7 @@ A violated assumption says what was seen in the sample and how to fix it.
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.core.alignment.targets import Target
@@ -26,8 +26,10 @@ __all__ = [
 ]
 
 Status = Literal["holds", "declared", "violated"]
+Ties: TypeAlias = Literal["genuine"] | None
+"""What the caller says about repeated rows."""
 
-# Rounded measurements may coincide; more repeated rows than this are copies.
+# Rounded measurements may coincide; above this, the caller says what repeated rows are.
 LARGEST_REPEATED_SHARE = 0.01
 
 
@@ -49,20 +51,37 @@ class Assumption:
     reason: str
 
 
-def sample_assumption(summary: SampleSummary) -> Assumption:
-    """Return whether the rows can be independent draws."""
-    share = summary.repeated_share
-    is_repeated = share > LARGEST_REPEATED_SHARE and not summary.is_integral.all()
+def sample_assumption(summary: SampleSummary, ties: Ties = None) -> Assumption:
+    """Return whether the rows can be independent draws.
+
+    A distribution that repeats values and a table with copied rows cannot be told apart from the
+    rows alone, so above 1 % of repeated rows the caller says which it is.
+    """
+    if ties not in (None, "genuine"):
+        raise ValueError(f"ties must be None or 'genuine', got {ties!r}.")
     if summary.is_weighted:
         reason = "the samples have different weights: fit without sample_weight."
         return Assumption("sample", "violated", reason)
-    if is_repeated or summary.is_multiplied:
-        reason = f"{share:.1%} of the rows repeat others: keep the originals only."
-        return Assumption("sample", "violated", reason)
-    reason = (
-        f"the rows are independent draws from one distribution ({share:.1%} of them repeat others)."
+    share = summary.repeated_share
+    repeated = f"{100 * share:.1f} % repeated rows"
+    if share > LARGEST_REPEATED_SHARE and ties is None:
+        return Assumption("sample", "violated", f"{repeated}. {_two_readings(summary)}")
+    against = f"declared, against {repeated}" if share > LARGEST_REPEATED_SHARE else repeated
+    reason = f"rows are independent draws from one distribution ({against}), and their number was "
+    return Assumption("sample", "declared", f"{reason}fixed in advance.")
+
+
+def _two_readings(summary: SampleSummary) -> str:
+    """Return what repeated rows can be, what speaks for either, and what to do."""
+    cases = f"{summary.n_disputed:,} of {summary.n_repeated:,}"
+    return (
+        "If the rows are independent draws from a distribution that repeats values (categories, "
+        "answers, rounded numbers), declare it: ties='genuine' (--ties genuine on the command "
+        "line). If rows were copied (bootstrap, oversampling, tables that share rows), certify on "
+        "the data from before the copying. To remove repeated rows is no repair, because it "
+        f"changes the distribution. Of the rows that occur more than once, {cases} occur with "
+        "different labels; a copy has the label of its original."
     )
-    return Assumption("sample", "declared", reason)
 
 
 def prior_assumption(source: Any) -> Assumption:
@@ -76,11 +95,11 @@ def prior_assumption(source: Any) -> Assumption:
             "chosen on a separate split."
         )
         return Assumption("prior", "violated", reason)
-    if isinstance(source, str) and source == "multiscale":
-        reason = "gamma='multiscale' is fixed in advance, and no other setting was searched."
-        return Assumption("prior", "declared", reason)
-    named = f"gamma={source:g}" if isinstance(source, Real) else "the spectrum"
-    reason = f"{named} was not chosen by looking at this sample, nor by a search on it."
+    named = f"gamma={source:g}" if isinstance(source, Real) else "the kernel"
+    reason = (
+        f"{named}, the seed and the number of candidates were not chosen by looking at this sample "
+        "or at certificates."
+    )
     return Assumption("prior", "declared", reason)
 
 
@@ -89,7 +108,7 @@ def input_assumption(summary: SampleSummary) -> Assumption:
     if summary.is_standardised:
         seen = "a column has mean 0 and variance 1 on this very sample"
     elif summary.is_range_scaled:
-        seen = "every column reaches exactly 1 on this very sample"
+        seen = "nearly all columns reach exactly 1 on this very sample"
     else:
         return Assumption("inputs", "declared", "no transform of X was fitted on this sample.")
     fix = "fit the scaler on a separate split, or use a fixed transform."
@@ -99,7 +118,8 @@ def input_assumption(summary: SampleSummary) -> Assumption:
 def loss_assumption(target: Target) -> Assumption:
     """Return whether the loss was fixed before the sample was seen."""
     if target.is_fixed_in_advance:
-        return Assumption("loss", "holds", "it lies in [0, 1] and is fixed in advance.")
+        reason = "it lies in [0, 1]; y was not cut into classes by looking at this sample."
+        return Assumption("loss", "declared", reason)
     reason = "the numbers in y were centred and scaled on the sample itself: cut them into classes."
     return Assumption("loss", "violated", reason)
 
@@ -135,7 +155,7 @@ def ladder_assumption() -> Assumption:
 
 def run_assumption() -> Assumption:
     """Return that the run of a sampler was not selected."""
-    return Assumption("run", "declared", "this is your only fit, not the best of several.")
+    return Assumption("run", "declared", "your only fit, not the best of several.")
 
 
 def choice_assumption() -> Assumption:

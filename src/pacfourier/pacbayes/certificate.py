@@ -17,7 +17,7 @@ from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.core.alignment.sums import AlignmentSums, alignment_loss, target_losses
 from pacfourier.core.alignment.targets import Target
 from pacfourier.pacbayes import assumptions
-from pacfourier.pacbayes.assumptions import Assumption
+from pacfourier.pacbayes.assumptions import Assumption, Ties
 from pacfourier.pacbayes.evidence import Evidence, best_bound, bounds_to_try
 from pacfourier.pacbayes.yardsticks import (
     KernelYardsticks,
@@ -50,7 +50,7 @@ class Certificate:
         KL divergence of what is certified from the prior, in nats.
     n_samples : int
     epsilon : float
-        Probability, over the sample, that the bound fails.
+        Probability, over the sample and the run of a sampler, that the bound fails.
     bound : str
         Name of the bound: the best of ``bounds_tried``.
     bounds_tried : tuple of str
@@ -155,8 +155,10 @@ class Certificate:
     def _facts(self) -> list[tuple[str, str]]:
         n_tried = len(self.bounds_tried)
         tried = f"best of {n_tried}, " if n_tried > 1 else ""
+        is_run = any(item.name == "run" for item in self.assumptions)
+        drawn = f"over samples of {self.n_samples:,}" + (" and over the run" if is_run else "")
         return [
-            ("holds with probability", f"{1 - self.epsilon:g} over samples of {self.n_samples:,}"),
+            ("holds with probability", f"{1 - self.epsilon:g} {drawn}"),
             ("empirical loss", f"{self.empirical_loss:.4f}"),
             ("divergence", f"{self.divergence:.2f} nats"),
             ("bound", f"{self.bound} ({tried}{self.details.theorem}; {self.details.reference})"),
@@ -196,6 +198,7 @@ def certificate_of(
     epsilon: float,
     bound: str | BoundRecord,
     of: str,
+    ties: Ties = None,
     more_assumptions: tuple[Assumption, ...] = (),
 ) -> Certificate:
     """Return the certificate of a posterior over candidate frequencies.
@@ -210,7 +213,7 @@ def certificate_of(
         What was learned from the sample.
     prior_source : str, float or Spectrum
         Where the bandwidth of the prior comes from.
-    epsilon, bound, of
+    epsilon, bound, of, ties
         As in ``PBRFF.certificate``.
     more_assumptions : tuple of Assumption
         Assumptions of the estimator itself.
@@ -230,7 +233,7 @@ def certificate_of(
         rounding=float(posterior @ sums.rounding),
         details=details,
         assumptions=(
-            assumptions.sample_assumption(summary),
+            assumptions.sample_assumption(summary, ties),
             assumptions.prior_assumption(prior_source),
             assumptions.input_assumption(summary),
             assumptions.loss_assumption(target),
@@ -297,6 +300,7 @@ def landmark_certificate(
     epsilon: float,
     bound: str | BoundRecord,
     of: str,
+    ties: Ties = None,
     is_named: bool = False,
 ) -> Certificate:
     """Return the certificate of the mean loss of some landmarks.
@@ -322,7 +326,7 @@ def landmark_certificate(
         rounding=rounding,
         details=details,
         assumptions=(
-            assumptions.sample_assumption(summary),
+            assumptions.sample_assumption(summary, ties),
             assumptions.prior_assumption(prior_source),
             assumptions.input_assumption(summary),
             assumptions.landmark_assumption(

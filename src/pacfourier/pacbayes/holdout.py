@@ -23,8 +23,8 @@ from pacfourier.core.alignment.summary import MOST_FINGERPRINTS, SampleSummary
 from pacfourier.core.alignment.sums import AlignmentSums, target_losses
 from pacfourier.core.alignment.targets import Target
 from pacfourier.pacbayes import assumptions
-from pacfourier.pacbayes.assumptions import Assumption
-from pacfourier.pacbayes.certificate import Certificate
+from pacfourier.pacbayes.assumptions import Assumption, Ties
+from pacfourier.pacbayes.certificate import Certificate, label_yardsticks
 from pacfourier.pacbayes.evidence import best_bound
 
 __all__ = ["FrozenKernel", "frozen_certificate", "overlap_log_chance"]
@@ -112,7 +112,7 @@ class FrozenKernel:
 
 
 def frozen_certificate(
-    kernel: FrozenKernel, *, epsilon: float, bound: str | BoundRecord
+    kernel: FrozenKernel, *, epsilon: float, bound: str | BoundRecord, ties: Ties = None
 ) -> Certificate:
     """Return the certificate of a frozen kernel, as ``holdout_certificate`` describes it."""
     quantities = kernel.quantities()
@@ -129,8 +129,9 @@ def frozen_certificate(
         ceiling=0.5 if kernel.target.is_binary else 1.0,
         rounding=0.0,
         details=details,
+        yardsticks=label_yardsticks(kernel.sums, kernel.target),
         assumptions=(
-            _sample_assumption(kernel),
+            _sample_assumption(kernel, ties),
             _fresh_assumption(kernel),
             _input_assumption(kernel),
             assumptions.loss_assumption(kernel.target),
@@ -158,11 +159,11 @@ def _record(bound: str | BoundRecord, quantities: Quantities) -> BoundRecord:
     return HOLDOUT_RECORDS[bound]
 
 
-def _sample_assumption(kernel: FrozenKernel) -> Assumption:
+def _sample_assumption(kernel: FrozenKernel, ties: Ties) -> Assumption:
     """Return whether the rows can be independent draws; a split looks at all rows."""
     if kernel.is_split and kernel.learned_from is not None:
-        return assumptions.sample_assumption(kernel.learned_from.merge(kernel.summary))
-    return assumptions.sample_assumption(kernel.summary)
+        return assumptions.sample_assumption(kernel.learned_from.merge(kernel.summary), ties)
+    return assumptions.sample_assumption(kernel.summary, ties)
 
 
 def _input_assumption(kernel: FrozenKernel) -> Assumption:

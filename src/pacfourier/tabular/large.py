@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from pacfourier.data.batches import fit_batches
 from pacfourier.data.parquet import column_names, parquet_batches
 from pacfourier.errors import InputError
+from pacfourier.pacbayes.assumptions import Ties
 from pacfourier.tabular.class_labels import (
     MOST_CLASSES,
     check_classes,
@@ -32,6 +33,7 @@ from pacfourier.tabular.model import (
     TabularModel,
     check_binary,
     check_epsilon,
+    check_ties,
     check_training_classes,
     confusion,
     finished_model,
@@ -94,6 +96,7 @@ def fit_file(
     *,
     drop: Sequence[str] = (),
     binary: bool = False,
+    ties: Ties = None,
     n_frequencies: int = 100,
     epsilon: float = 0.05,
     seed: int = 0,
@@ -109,7 +112,7 @@ def fit_file(
     Parameters
     ----------
     path : pathlib.Path
-    target_column, drop, binary, n_frequencies, epsilon, seed
+    target_column, drop, binary, ties, n_frequencies, epsilon, seed
         As in ``fit_table``.
     advance : callable, default=None
         Called with the number of rows of every batch that was read.
@@ -120,6 +123,7 @@ def fit_file(
     """
     started = time.perf_counter()
     check_epsilon(epsilon)
+    check_ties(ties)
     file = SplitFile(path, target_column, seed, advance)
     check_drop(drop, file.batches.columns)
     classes, examples = file.checked_classes()
@@ -133,7 +137,7 @@ def fit_file(
     mapped = features.transform(encoder.transform(columns.values(training)))
     classifier = trained_classifier(mapped, table_labels(training, target_column), seed)
     pipeline = Pipeline([("columns", encoder), ("features", features), ("classifier", classifier)])
-    facts = {"target_column": target_column, "epsilon": epsilon, "seed": seed}
+    facts = {"target_column": target_column, "epsilon": epsilon, "seed": seed, "ties": ties}
     facts |= {"confusion": _held_out_confusion(file, columns, pipeline).tolist()}
     facts |= {"notes": [*_limits(file.split), *unread_notes(rows.unread)]}
     return finished_model(columns, pipeline, file.split, rows.counts, started, facts)

@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from pacfourier.bounds import holdout
 from pacfourier.errors import InputError, listed
 from pacfourier.estimators.pbrff import PBRFF
+from pacfourier.pacbayes.assumptions import Ties
 from pacfourier.pacbayes.certificate import Certificate
 from pacfourier.tabular.class_labels import check_classes, check_drop, table_labels
 from pacfourier.tabular.columns import Columns, column_encoder, table_columns
@@ -90,7 +91,8 @@ class TabularModel:
 
     def certificate(self) -> Certificate:
         """Return the certificate of the learned map, computed again."""
-        return self.pipeline["features"].certificate(self.record["epsilon"])
+        features = self.pipeline["features"]
+        return features.certificate(self.record["epsilon"], ties=self.record["ties"])
 
     @property
     def held_out_error(self) -> ObservedError:
@@ -166,6 +168,7 @@ def fit_table(
     *,
     drop: Sequence[str] = (),
     binary: bool = False,
+    ties: Ties = None,
     n_frequencies: int = 100,
     epsilon: float = 0.05,
     seed: int = 0,
@@ -185,6 +188,9 @@ def fit_table(
         Names of columns to leave out.
     binary : bool, default=False
         Declare that there are only two classes, which makes the certificate tighter.
+    ties : {None, "genuine"}, default=None
+        What repeated rows are. Above 1 % of them there are no bounds, unless you declare that they
+        are "genuine": independent draws of a distribution that repeats values, not copies.
     n_frequencies : int, default=100
     epsilon : float, default=0.05
         Probability with which each bound may fail: the certificate, and the bound on the error.
@@ -195,6 +201,7 @@ def fit_table(
     model : TabularModel
     """
     started = time.perf_counter()
+    check_ties(ties)
     labels = _checked_labels(table, target_column, epsilon)
     check_binary(binary, np.unique(labels))
     split = random_split(len(table), seed)
@@ -213,7 +220,7 @@ def fit_table(
     classifier = trained_classifier(mapped, training_labels, seed)
     pipeline = Pipeline([("columns", encoder), ("features", features), ("classifier", classifier)])
     errors = confusion(pipeline[1:], encoded[split.held_out], labels[split.held_out])
-    facts = {"target_column": target_column, "epsilon": epsilon, "seed": seed}
+    facts = {"target_column": target_column, "epsilon": epsilon, "seed": seed, "ties": ties}
     facts |= {"confusion": errors.tolist(), "notes": columns.notes(inputs)}
     counts = bucket_counts(encoded, labels, n_buckets(len(table)))
     return finished_model(columns, pipeline, split, counts, started, facts)
@@ -239,10 +246,10 @@ def finished_model(
     started : float
         When the fit began, in seconds of ``time.perf_counter``.
     facts : dict
-        The target column, epsilon, the seed, the confusion matrix and the notes.
+        The target column, epsilon, the seed, ties, the confusion matrix and the notes.
     """
     seconds = time.perf_counter() - started
-    certificate = pipeline["features"].certificate(facts["epsilon"])
+    certificate = pipeline["features"].certificate(facts["epsilon"], ties=facts["ties"])
     record = facts | {
         "seconds": seconds,
         "classes": pipeline.classes_.tolist(),
@@ -280,6 +287,12 @@ def check_epsilon(epsilon: float) -> None:
     """Raise an error if epsilon is not a probability."""
     if not 0 < epsilon < 1:
         raise InputError(f"epsilon must lie between 0 and 1, got {epsilon!r}.")
+
+
+def check_ties(ties: str | None) -> None:
+    """Raise an error if ties is not one of the words that describe repeated rows."""
+    if ties not in (None, "genuine"):
+        raise InputError(f"ties must be 'genuine' or left out, got {ties!r}.")
 
 
 def check_training_classes(
@@ -321,10 +334,7 @@ def _omissions(columns: Columns) -> list[str]:
 
 
 def _missing_certificate_notes(certificate: Certificate) -> list[str]:
-    reasons = [item.reason for item in certificate.violations]
-    return [
-        f"there is no certificate: {reason} Correct the table and fit again." for reason in reasons
-    ]
+    return [f"there is no certificate: {item.reason}" for item in certificate.violations]
 
 
 def confusion(classifier: Any, X: Any, labels: np.ndarray) -> np.ndarray:

@@ -1,12 +1,29 @@
+from functools import reduce
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-from pacfourier.core.alignment.summary import MOST_FINGERPRINTS, row_fingerprints, sample_summary
+from pacfourier.core.alignment.summary import (
+    MOST_FINGERPRINTS,
+    SampleSummary,
+    row_fingerprints,
+    sample_summary,
+)
+from pacfourier.core.alignment.targets import ClassTarget, LabelSetTarget
 from pacfourier.core.phases import ROW_BLOCK
 
 CONTAINERS = [np.asarray, sparse.csr_matrix, sparse.csr_array]
+
+
+FIELDS = ("fingerprints", "counts", "first_labels", "last_labels", "marks", "n_ones")
+
+
+def summary_of(X, y=None):
+    """Return the summary of samples that all have the same label, unless y is given."""
+    y = np.zeros(X.shape[0], dtype=int) if y is None else y
+    return sample_summary(X, ClassTarget(np.arange(3)).encode(y))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -16,14 +33,50 @@ def test_summary_counts_repeated_rows_and_columns(container, dtype, rng):
     X[:, 2] = 0
     X[10:13] = X[:3]
     X[20] = X[0]
-    summary = sample_summary(container(X))
+    X[30:32, 3] = 1, -1
+    summary = summary_of(container(X))
     assert (summary.n_samples, summary.counts.sum(), len(summary.counts)) == (50, 50, 46)
     assert summary.repeated_share == pytest.approx(4 / 50)
-    assert summary.is_integral.tolist() == [False, False, True, False]
+    assert (summary.n_repeated, summary.n_disputed) == (3, 0)
+    assert summary.n_ones.tolist() == [0, 0, 0, 2]
     np.testing.assert_allclose(summary.sums, X.sum(axis=0), atol=1e-4)
     np.testing.assert_allclose(summary.squares, (X**2).sum(axis=0), rtol=1e-4)
     np.testing.assert_array_equal(summary.lowest, X.min(axis=0))
     np.testing.assert_array_equal(summary.highest, X.max(axis=0))
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("size", [1, 7, 300])
+def test_equal_rows_with_different_labels_are_counted(container, size, rng):
+    """Whatever the blocks and the container: three rows out of the four that occur twice."""
+    X, y = rng.standard_normal((300, 2)), rng.integers(0, 3, 300)
+    X[100:104] = X[:4]
+    y[100:104] = y[:4]
+    y[101:104] = (y[1:4] + 1) % 3
+    blocks = [summary_of(container(X[i : i + size]), y[i : i + size]) for i in range(0, 300, size)]
+    summary = reduce(SampleSummary.merge, blocks)
+    assert (summary.n_repeated, summary.n_disputed) == (4, 3)
+    for name in FIELDS:
+        np.testing.assert_array_equal(getattr(summary, name), getattr(summary_of(X, y), name))
+
+
+def test_labels_of_a_set_are_compared_as_a_whole(rng):
+    X, y = np.repeat(rng.standard_normal((5, 2)), 2, axis=0), np.zeros((10, 3), dtype=int)
+    y[1, 2] = y[2:4, 0] = 1
+    summary = sample_summary(X, LabelSetTarget(3).encode(y))
+    assert (summary.n_repeated, summary.n_disputed) == (5, 1)
+
+
+@pytest.mark.parametrize("n_values", [1, 2, 14, 60, 150])
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_values_of_a_column_are_counted_roughly(container, n_values, rng):
+    """Each of 64 bits stays unset with probability exp(-v / 64); five standard deviations."""
+    X = rng.standard_normal(n_values)[rng.integers(0, n_values, (8000, 20))]
+    load = n_values / 64
+    deviation = np.sqrt(64 * (np.exp(load) - load - 1) / 20)
+    assert summary_of(container(X)).n_values.mean() == pytest.approx(
+        n_values, abs=1 + 5 * deviation
+    )
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
@@ -42,68 +95,120 @@ def test_fingerprints_do_not_see_the_sign_of_zero():
 def test_repetitions_are_seen_across_blocks(rng):
     X = rng.standard_normal((3 * ROW_BLOCK, 2))
     X[-5:] = X[:5]
-    summary = sample_summary(X)
+    summary = summary_of(X)
     assert summary.counts.sum() - len(summary.counts) == 5
-    assert not summary.is_multiplied
 
 
 def test_a_sample_given_twice_is_seen_in_constant_memory(rng):
     X = rng.standard_normal((2 * MOST_FINGERPRINTS, 2))
-    once = sample_summary(X)
+    once = summary_of(X)
     assert len(once.fingerprints) == MOST_FINGERPRINTS
     assert once.repeated_share == 0
-    twice = once.merge(sample_summary(X))
-    assert len(twice.fingerprints) == MOST_FINGERPRINTS
+    twice = once.merge(summary_of(X, np.ones(len(X), dtype=int)))
+    assert len(twice.fingerprints) == len(twice.first_labels) == MOST_FINGERPRINTS
     assert twice.repeated_share == 0.5
-    assert twice.is_multiplied
+    assert twice.n_disputed == twice.n_repeated == MOST_FINGERPRINTS
 
 
 def test_merge_adds_up(rng):
     X = rng.standard_normal((60, 3))
-    merged = sample_summary(X[:20]).merge(sample_summary(X[20:]))
-    whole = sample_summary(X)
-    for name in ("n_samples", "fingerprints", "counts", "sums", "squares", "lowest", "highest"):
+    merged = summary_of(X[:20]).merge(summary_of(X[20:]))
+    whole = summary_of(X)
+    for name in (*FIELDS, "n_samples", "sums", "squares", "lowest", "highest"):
         np.testing.assert_allclose(getattr(merged, name), getattr(whole, name))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_scalers_fitted_on_the_sample_are_noticed(dtype, rng):
-    X = rng.gamma(2.0, size=(80, 3)) * [1, 10, 100]
+@pytest.mark.parametrize("shape", [(80, 1), (200, 10), (400, 784), (4000, 3)])
+def test_scalers_fitted_on_the_sample_are_noticed(shape, dtype, rng):
+    X = rng.gamma(2.0, size=shape) * rng.choice([1, 10, 100], shape[1])
     standardised = StandardScaler().fit_transform(X).astype(dtype)
-    assert sample_summary(standardised).is_standardised
+    assert summary_of(standardised).is_standardised
+    assert summary_of(StandardScaler().fit_transform(X.astype(dtype))).is_standardised
     unbiased = ((X - X.mean(axis=0)) / X.std(axis=0, ddof=1)).astype(dtype)
-    assert sample_summary(unbiased).is_standardised
+    assert summary_of(unbiased).is_standardised
     for scaler in (MinMaxScaler(), MaxAbsScaler(), MinMaxScaler((-1, 1))):
-        assert sample_summary(scaler.fit_transform(X).astype(dtype)).is_range_scaled
-    beside_indicators = np.column_stack([standardised, rng.integers(0, 2, 80)])
-    assert sample_summary(beside_indicators.astype(dtype)).is_standardised
-    halves = sample_summary(standardised[:40]).merge(sample_summary(standardised[40:]))
+        assert summary_of(scaler.fit_transform(X.astype(dtype))).is_range_scaled
+        assert summary_of(scaler.fit_transform(X).astype(dtype)).is_range_scaled
+    indicators = rng.integers(0, 2, (len(X), 1)).astype(dtype)
+    assert summary_of(np.hstack([standardised, indicators])).is_standardised
+    ranged = MaxAbsScaler().fit_transform(X).astype(dtype)
+    assert summary_of(np.hstack([ranged, indicators])).is_range_scaled
+    halves = summary_of(standardised[:40]).merge(summary_of(standardised[40:]))
     assert halves.is_standardised
 
 
-def test_scalers_fitted_elsewhere_are_not(rng):
-    X = rng.gamma(2.0, size=(160, 3)) * [1, 10, 100]
-    for scaler in (StandardScaler(), MinMaxScaler(), MaxAbsScaler()):
-        summary = sample_summary(scaler.fit(X[:80]).transform(X[80:]))
-        assert not summary.is_standardised
-        assert not summary.is_range_scaled
-    indicators = sample_summary(rng.integers(0, 2, (50, 4)).astype(float))
-    assert not indicators.is_range_scaled
-    constant = sample_summary(np.ones((5, 2)) / 3)
-    assert not constant.is_standardised
-    assert not constant.is_range_scaled
+def test_ranges_of_sparse_columns_are_noticed():
+    X = sparse.random_array((500, 30), density=0.3, format="csr", random_state=0)
+    assert summary_of(MaxAbsScaler().fit_transform(X)).is_range_scaled
+    assert not summary_of(MaxAbsScaler().fit(X[:250]).transform(X[250:])).is_range_scaled
+
+
+LAWS = {
+    "normal": lambda rng, shape: rng.standard_normal(shape),
+    "single": lambda rng, shape: rng.standard_normal(shape).astype(np.float32),
+    "one digit": lambda rng, shape: rng.standard_normal(shape).round(1),
+    "two digits": lambda rng, shape: rng.standard_normal(shape).round(2),
+    "zero or one": lambda rng, shape: rng.integers(0, 2, shape).astype(float),
+    "signs": lambda rng, shape: rng.choice([-1.0, 1.0], shape),
+    "uniform": lambda rng, shape: rng.random(shape),
+    "uniform single": lambda rng, shape: rng.random(shape).astype(np.float32),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("n_features", [1, 10, 784, 10_000])
+def test_honest_columns_do_not_look_scaled(law, n_features):
+    """A rate of 1e-3 gives three alarms or more in 120 fits with probability 3e-4.
+
+    The columns are in truth what a scaler makes: mean 0 and variance 1, signs, or shares.
+    """
+    rng = np.random.default_rng(n_features)
+    sizes = (2, 3, 20, 50, 100, 200) if n_features < 100 else (2, 20, 150)
+    alarms = 0
+    for size in sizes:
+        for _ in range(max(1, min(20, 400_000 // (n_features * size)))):
+            summary = summary_of(LAWS[law](rng, (size, n_features)))
+            alarms += summary.is_standardised or summary.is_range_scaled
+    assert alarms <= 2
+
+
+@pytest.mark.parametrize("n_levels", [2, 3, 5, 12, 20, 50])
+def test_few_levels_scaled_on_other_rows_do_not_look_standardised(n_levels):
+    """Means of two samples of few levels are often equal: for 0/1 in 2 of 100 columns here.
+
+    At the rate of 1e-3 per table, 5 alarms or more in 400 tables have probability 8e-5.
+    """
+    rng = np.random.default_rng(n_levels)
+    alarms = coincidences = 0
+    for _ in range(400):
+        X = rng.integers(0, n_levels, (450, 3)).astype(float)
+        scaled = StandardScaler().fit(X[:90]).transform(X[90:])
+        coincidences += bool((np.abs(scaled.mean(axis=0)) < 1e-12).any())
+        alarms += summary_of(scaled).is_standardised
+    assert alarms <= 4
+    assert coincidences > 4 or n_levels > 2
+
+
+def test_natural_limits_are_not_scaled_ranges(rng):
+    """Pixels reach their limit in many rows, so a division by 255 is not held against them."""
+    pixels = np.clip(rng.normal(128, 90, (300, 20)), 0, 255).round() / 255
+    assert not summary_of(pixels).is_range_scaled
+    assert not summary_of(np.ones((5, 2)) / 3).is_range_scaled
+    scaled = MinMaxScaler().fit(rng.gamma(2.0, size=(80, 3))).transform(rng.gamma(2, size=(80, 3)))
+    assert not summary_of(scaled).is_range_scaled
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 def test_squares_of_single_precision_do_not_overflow(container, rng):
     X = (1e30 * rng.standard_normal((50, 3))).astype(np.float32)
-    found = sample_summary(container(X)).squares
+    found = summary_of(container(X)).squares
     np.testing.assert_allclose(found, np.square(X.astype(np.float64)).sum(axis=0))
 
 
 def test_sums_of_sparse_columns_are_in_double_precision(rng):
     X = 1e6 * rng.standard_normal((50, 3)).astype(np.float32)
-    sparse_summary, summary = sample_summary(sparse.csr_array(X)), sample_summary(X)
+    sparse_summary, summary = summary_of(sparse.csr_array(X)), summary_of(X)
     np.testing.assert_allclose(sparse_summary.sums, summary.sums, rtol=1e-12)
     np.testing.assert_allclose(sparse_summary.squares, summary.squares, rtol=1e-12)
     np.testing.assert_array_equal(sparse_summary.fingerprints, summary.fingerprints)

@@ -8,12 +8,16 @@ from functools import reduce
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy import sparse
 
 from pacfourier.arrays import host
 from pacfourier.core.alignment.summary import (
+    ONE_ROUNDING,
     SampleSummary,
     fingerprint_multipliers,
+    packed_marks,
     row_fingerprints,
+    rows_with_labels,
     sample_summary,
 )
 
@@ -25,25 +29,36 @@ LOW_WORD = 0xFFFFFFFF
 
 
 @sample_summary.register(torch.Tensor)
-def tensor_summary(X: torch.Tensor, *, is_weighted: bool = False) -> SampleSummary:
+def tensor_summary(
+    X: torch.Tensor, codes: sparse.csr_array, *, is_weighted: bool = False
+) -> SampleSummary:
     """Return the summary of a sample, block by block."""
-    blocks = (_block_summary(block, is_weighted) for block in X.split(ROW_BLOCK))
+    rows = (slice(start, start + ROW_BLOCK) for start in range(0, len(X), ROW_BLOCK))
+    blocks = (_block_summary(X[each], codes[each], is_weighted) for each in rows)
     return reduce(SampleSummary.merge, blocks)
 
 
-def _block_summary(X: torch.Tensor, is_weighted: bool) -> SampleSummary:
-    fingerprints, counts = np.unique(tensor_fingerprints(X), return_counts=True)
+def _block_summary(X: torch.Tensor, codes: sparse.csr_array, is_weighted: bool) -> SampleSummary:
+    is_one = (X.abs() - 1).abs() < ONE_ROUNDING
     return SampleSummary(
-        n_samples=len(X),
-        fingerprints=fingerprints,
-        counts=counts,
+        len(X),
+        *rows_with_labels(X, codes),
         sums=host(X.sum(dim=0, dtype=torch.float64)),
         squares=host(X.double().square().sum(dim=0)),
         lowest=host(X.amin(dim=0).double()),
         highest=host(X.amax(dim=0).double()),
-        is_integral=host((X.round() == X).all(dim=0)),
+        marks=_value_marks(X),
+        n_ones=host(is_one.sum(dim=0)),
         is_weighted=is_weighted,
     )
+
+
+def _value_marks(X: torch.Tensor) -> NDArray[np.uint64]:
+    """Return 64 bits per column, equal to those of the same column in an array."""
+    found = torch.zeros((64, X.shape[1]), dtype=torch.bool, device=X.device)
+    # The mask removes the copies of the sign bit.
+    found[(_bits(X) >> 58) & 63, torch.arange(X.shape[1], device=X.device)] = True
+    return packed_marks(host(found))
 
 
 @row_fingerprints.register(torch.Tensor)
