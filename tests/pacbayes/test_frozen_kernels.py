@@ -7,14 +7,20 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from pacfourier.core.alignment import summary as summaries
 from pacfourier.core.alignment.summary import sample_summary
 from pacfourier.pacbayes.holdout import FALSE_ALARM, HOLDOUT_RECORDS, overlap_log_chance
 
 
+def summary_of(X):
+    """Return the summary of rows that all have one label."""
+    return sample_summary(X, sparse.csr_array(np.ones((len(X), 1))))
+
+
 def chance(first, second):
-    return overlap_log_chance(sample_summary(first), sample_summary(second))
+    return overlap_log_chance(summary_of(first), summary_of(second))
 
 
 def is_refused(first, second):
@@ -70,7 +76,7 @@ def test_long_samples_are_compared_where_both_were_counted(rng, monkeypatch):
     monkeypatch.setattr("pacfourier.pacbayes.holdout.MOST_FINGERPRINTS", 400)
     rows, others = continuous(rng, 5000), continuous(rng, 5000)
     first, second, third = (
-        sample_summary(part[:2500]).merge(sample_summary(part[2500:]))
+        summary_of(part[:2500]).merge(summary_of(part[2500:]))
         for part in (rows, rows[1000:], others)
     )
     assert len(first.fingerprints) == len(second.fingerprints) == 400
@@ -101,6 +107,6 @@ def test_a_record_calls_its_function_with_what_it_takes(name):
 
 def test_weights_of_the_fit_do_not_matter(rng):
     """Only the fresh rows must be independent draws."""
-    first, second = (sample_summary(continuous(rng, 50)) for _ in range(2))
+    first, second = (summary_of(continuous(rng, 50)) for _ in range(2))
     weighted = replace(first, is_weighted=True)
     assert overlap_log_chance(weighted, second) == overlap_log_chance(first, second)
