@@ -21,7 +21,12 @@ NEEDS = {
         "tests/contracts/test_fitted_attributes.py",
     ],
     "pooch": ["src/pacfourier/datasets/download.py", "tests/datasets/test_download.py"],
-    "skops": ["src/pacfourier/tabular", "tests/test_tabular.py", "tests/test_large_tables.py"],
+    "skops": [
+        "src/pacfourier/tabular",
+        "tests/test_tabular.py",
+        "tests/test_fresh_rows.py",
+        "tests/test_large_tables.py",
+    ],
     "torch": ["src/pacfourier/tensors"],
     "triton": ["src/pacfourier/tensors/triton/kernels.py"],
     "typer": [
