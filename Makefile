@@ -8,6 +8,8 @@ BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 # What runs with the oldest dependencies, and again without optional libraries.
 QUICK := -m "not slow"
+# lint-imports checks that the mathematics imports no optional library.
+MATHEMATICS := --ignore=tests/bounds --ignore=tests/core --ignore=tests/pacbayes
 
 .PHONY: demo reproduce test test-oldest test-bare lint bench bench-gpu clean
 .DEFAULT_GOAL := test
@@ -42,7 +44,7 @@ test-oldest: .venv-oldest/installed  ## the quick tests, with the oldest version
 	.venv-oldest/bin/python -m pytest $(QUICK)
 
 test-bare: .venv-bare/installed  ## the quick tests, with no optional library at all
-	.venv-bare/bin/python -m pytest $(QUICK)
+	.venv-bare/bin/python -m pytest $(QUICK) $(MATHEMATICS)
 
 lint: .venv/installed  ## format, spelling, docstrings, sizes, imports and types
 	$(BIN)/ruff check .
