@@ -1,6 +1,9 @@
 """Un-expected Bernstein bound: it uses an empirical second moment instead of a variance."""
 
 import math
+from typing import Any
+
+import numpy as np
 
 from pacfourier.bounds._arguments import (
     Grid,
@@ -58,6 +61,18 @@ def bernstein_factor(u: float) -> float:
     else:
         factor = (-math.log1p(-u) - u) / u**2
     return factor * (1.0 + 1e-14)
+
+
+def bernstein_excess(gap: Any, square: Any, *, eta: Any, factor: Any, price: Any) -> Any:
+    r"""Return how far a mean may be above its centre.
+
+    .. math:: \frac{1 - e^{-a}}{\eta}, \qquad a = \eta\, g + v \eta^2 s + \pi ,
+
+    where :math:`g` is the observed gap to the centre, :math:`s` the observed second moment about
+    the centre, :math:`v` the ``bernstein_factor`` and :math:`\pi` the price in nats per term. The
+    exponential moment of each term is :math:`1 - \eta\, \mathbb{E} X`, and this inverts it.
+    """
+    return -np.expm1(-(eta * gap + factor * eta**2 * square + price)) / eta
 
 
 def centred_moment(second_moment: float, *, loss: float, centre: float) -> float:
@@ -157,10 +172,10 @@ def unexpected_bernstein_fixed(
     moment = interval("second_moment", second_moment, (terms.loss - 0.5) ** 2, 0.25)
     square = centred_moment(moment, loss=terms.loss, centre=centre)
     price = terms.nats / terms.n_terms
-    curvature = bernstein_factor(eta * (1.0 - centre)) * eta**2 * square
-    exponent = eta * (terms.loss - centre) + curvature + price
+    factor = bernstein_factor(eta * (1.0 - centre))
+    excess = bernstein_excess(terms.loss - centre, square, eta=eta, factor=factor, price=price)
     return Bound(
-        value=centre - math.expm1(-exponent) / eta,
+        value=centre + float(excess),
         empirical_term=terms.loss,
         divergence_term=price,
         parameters={"eta": eta, "centre": centre, "second_moment": moment},

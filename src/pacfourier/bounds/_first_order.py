@@ -19,7 +19,7 @@ from pacfourier.bounds._arguments import (
     unit_open,
     weighted_grid,
 )
-from pacfourier.bounds._bernstein import bernstein_factor
+from pacfourier.bounds._bernstein import bernstein_excess, bernstein_factor
 from pacfourier.bounds._record import Auto, BoundRecord
 from pacfourier.bounds._result import Bound
 from pacfourier.bounds.divergences import divergence_from
@@ -164,8 +164,8 @@ def arc_margins(
     mean = tilted.amplitude * shrinkage
     square = 0.5 * (1.0 + tilted.harmonic * double) - 2.0 * centre * mean + centre**2
     price = (arc_nats(tilted, arcs, epsilon) - np.log(weight)) / n_samples
-    exponent = eta * (centre - mean) + factor * eta**2 * square + price
-    margins: FloatArray = (centre + np.expm1(-exponent) / eta) / shrinkage
+    excess = bernstein_excess(centre - mean, square, eta=eta, factor=factor, price=price)
+    margins: FloatArray = (centre - excess) / shrinkage
     return margins
 
 

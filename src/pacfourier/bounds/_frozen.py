@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from pacfourier.arrays import FloatArray
 from pacfourier.bounds._arguments import bounded_vector, count, interval, unit_open
-from pacfourier.bounds._bernstein import bernstein_factor
+from pacfourier.bounds._bernstein import bernstein_excess, bernstein_factor
 from pacfourier.bounds._binary_kl import supremum
 from pacfourier.bounds._result import Bound
 
@@ -206,8 +206,9 @@ def _least_mean(centre: float, rate: float, mean: float, square: float, price: f
     """Return the mean score that one pair of the grid certifies."""
     eta = rate / (1.0 + centre)
     moment = square - 2.0 * centre * mean + centre**2
-    exponent = eta * (centre - mean) + bernstein_factor(rate) * eta**2 * moment + price
-    return centre + math.expm1(-exponent) / eta
+    factor = bernstein_factor(rate)
+    excess = bernstein_excess(centre - mean, moment, eta=eta, factor=factor, price=price)
+    return centre - float(excess)
 
 
 def _bound_of_scores(
