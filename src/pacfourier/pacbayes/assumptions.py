@@ -78,7 +78,7 @@ def _two_readings(summary: SampleSummary) -> str:
         "If the rows are independent draws from a distribution that repeats values (categories, "
         "answers, rounded numbers), declare it: ties='genuine' (--ties genuine on the command "
         "line). If rows were copied (bootstrap, oversampling, tables that share rows), certify on "
-        "the data from before the copying. To remove repeated rows is no repair, because it "
+        "the data from before the copying. Removing repeated rows does not help, because it "
         f"changes the distribution. Of the rows that occur more than once, {cases} occur with "
         "different labels; a copy has the label of its original."
     )
