@@ -8,6 +8,8 @@ BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 # What runs with the oldest dependencies, and again without optional libraries.
 QUICK := -m "not slow"
+# A test that hangs ends the run and shows where each thread stands.
+WATCHED := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 # lint-imports checks that the mathematics imports no optional library.
 MATHEMATICS := --ignore=tests/bounds --ignore=tests/core --ignore=tests/pacbayes
 
@@ -38,7 +40,7 @@ reproduce: .venv/installed  ## the paper's experiments, quick profile, under two
 	$(BIN)/pacfourier reproduce
 
 test: .venv/installed  ## the whole suite
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(BIN)/python -m pytest --cov --cov-report=term $(WATCHED)
 
 test-oldest: .venv-oldest/installed  ## the quick tests, with the oldest versions of the core dependencies
 	.venv-oldest/bin/python -m pytest $(QUICK)
