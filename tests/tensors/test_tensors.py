@@ -29,6 +29,7 @@ from pacfourier.core.boosting.cosine_model import (  # noqa: E402
     CosineModel,
     hinge_losses,
     model_gradient,
+    model_scores,
     square_losses,
 )
 from pacfourier.core.boosting.scaling import scaled_columns  # noqa: E402
@@ -220,7 +221,7 @@ def test_gradients_of_a_model_are_those_of_arrays(device, losses, monkeypatch, r
     X, _ = sample()
     labels = rng.choice([-1.0, 1.0], (len(X), 2))
     weights = rng.dirichlet(np.ones(len(X)))
-    shapes = [(4, 7), (4, 2), (4, 2), (2,)]
+    shapes = [(4, 7), (4, 2), (4, 2), (7, 2), (2,)]
     monkeypatch.setattr(phases, "LARGEST_BLOCK", 400)
     for model in (
         CosineModel(*(rng.standard_normal(shape) for shape in shapes)),
@@ -231,6 +232,8 @@ def test_gradients_of_a_model_are_those_of_arrays(device, losses, monkeypatch, r
         assert found[0] == pytest.approx(expected[0], abs=1e-10)
         np.testing.assert_allclose(found[1].packed(), expected[1].packed(), rtol=0, atol=1e-10)
         np.testing.assert_allclose(found[2], expected[2], rtol=0, atol=1e-10)
+        scores = model_scores(tensor(X, device), model)
+        np.testing.assert_allclose(scores.cpu(), model_scores(X, model), rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

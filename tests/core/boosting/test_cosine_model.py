@@ -9,6 +9,7 @@ from pacfourier.core.boosting.cosine_model import (
     Penalties,
     hinge_losses,
     model_gradient,
+    model_scores,
     moved_model,
     penalised_gradient,
     square_losses,
@@ -23,13 +24,15 @@ def random_model(rng, n_frequencies=4, n_features=3, n_outputs=2):
         rng.standard_normal((n_frequencies, n_features)),
         rng.standard_normal((n_frequencies, n_outputs)),
         rng.standard_normal((n_frequencies, n_outputs)),
+        rng.standard_normal((n_features, n_outputs)),
         rng.standard_normal(n_outputs),
     )
 
 
 def plain_loss(model, X, labels, losses, weights):
     phases = X @ model.frequencies.T
-    scores = np.cos(phases) @ model.cosines + np.sin(phases) @ model.sines + model.intercepts
+    waves = np.cos(phases) @ model.cosines + np.sin(phases) @ model.sines
+    scores = waves + X @ model.linear + model.intercepts
     return float((losses(scores, labels)[0] * weights[:, np.newaxis]).sum())
 
 
@@ -68,7 +71,7 @@ def plain_gradient(model, X, labels, kind, weights):
     for i, x in enumerate(X):
         phases = [float(np.dot(omega, x)) for omega in model.frequencies]
         for k, label in enumerate(labels[i]):
-            score = model.intercepts[k]
+            score = model.intercepts[k] + np.dot(model.linear[:, k], x)
             for m, phase in enumerate(phases):
                 score += model.cosines[m, k] * np.cos(phase) + model.sines[m, k] * np.sin(phase)
             if kind == "hinge":
@@ -80,6 +83,7 @@ def plain_gradient(model, X, labels, kind, weights):
             loss += weights[i] * slack**2
             pull = -weights[i] * residuals[i, k]
             gradient.intercepts[k] += pull
+            gradient.linear[:, k] += pull * x
             for m, phase in enumerate(phases):
                 gradient.cosines[m, k] += pull * np.cos(phase)
                 gradient.sines[m, k] += pull * np.sin(phase)
@@ -147,6 +151,43 @@ def test_a_longer_model_is_the_same_function(rng):
     np.testing.assert_allclose(first, second, atol=1e-5)
 
 
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_scores_are_the_formula(container, rng):
+    X = rng.standard_normal((60, 3))
+    for model in (random_model(rng), CosineModel.constant(3, np.array([0.5, -1.0])).sloped()):
+        expected = np.cos(X @ model.frequencies.T) @ model.cosines
+        expected += np.sin(X @ model.frequencies.T) @ model.sines
+        expected += X @ model.linear + model.intercepts
+        found = model_scores(container(X), model)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_frequencies_may_see_the_first_columns_only(container, rng):
+    """As if they were zero in the other columns."""
+    X, labels, weights = sample(rng, square_losses)
+    X = X.astype(np.float64)
+    model = random_model(rng)
+    padded = model._replace(frequencies=model.frequencies * [1, 1, 0])
+    short = model._replace(frequencies=model.frequencies[:, :2])
+    expected = model_gradient(padded, X, labels, square_losses, weights)
+    found = model_gradient(short, container(X), labels, square_losses, weights)
+    assert found[0] == pytest.approx(expected[0])
+    np.testing.assert_allclose(found[1].frequencies, expected[1].frequencies[:, :2], atol=1e-12)
+    np.testing.assert_allclose(found[1].linear, expected[1].linear, rtol=0, atol=1e-12)
+    scores = [model_scores(each, model) for each, model in ((X, padded), (container(X), short))]
+    np.testing.assert_allclose(*scores, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_samples", [1, 127, 128, 500])
+def test_slices_of_a_mini_batch_add_up(n_samples, rng):
+    X, labels, weights = sample(rng, square_losses, n_samples)
+    model = random_model(rng)
+    found = model_gradient(model, X.astype(np.float64), labels, square_losses, weights)
+    expected = plain_gradient(model, X.astype(np.float64), labels, "square", weights)
+    np.testing.assert_allclose(found[1].packed(), expected[1].packed(), rtol=0, atol=1e-12)
+
+
 def test_moves_recover_a_cosine(rng):
     """Labels are one cosine: from a start nearby its frequency is found to 1 %."""
     X = rng.standard_normal((400, 3)).astype(np.float32)
@@ -172,7 +213,7 @@ def test_the_penalised_gradient_is_that_of_finite_differences(rng):
         )
 
     vector = model.packed()
-    amplitudes = np.square(model.cosines).sum() + np.square(model.sines).sum()
+    amplitudes = sum(np.square(part).sum() for part in (model.cosines, model.sines, model.linear))
     expected = plain_loss(model, X, labels, square_losses, weights)
     expected += 0.15 * amplitudes + 0.35 * np.square(model.frequencies).sum()
     loss, gradient = penalised(vector)

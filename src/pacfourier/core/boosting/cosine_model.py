@@ -1,13 +1,13 @@
 r"""A linear model on cosines and sines whose frequencies are learned too.
 
-.. math:: f(x) = c + \sum_m a_m \cos(\omega_m \cdot x) + b_m \sin(\omega_m \cdot x)
+.. math:: f(x) = c + L^\top x + \sum_m a_m \cos(\omega_m \cdot x) + b_m \sin(\omega_m \cdot x)
 
-It has one or several outputs. One pass over the rows gives the loss and its gradient in all
-parameters.
+It has one or several outputs, and the linear part is optional. One pass over the rows gives the
+loss and its gradient in all parameters.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple, Self
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -16,12 +16,22 @@ from scipy.optimize import minimize
 from pacfourier.arrays import FloatArray, Samples, by_kind
 from pacfourier.core.phases import ROW_BLOCK, run_tasks, single_threaded_blas, turn_blocks
 
-__all__ = ["CosineModel", "Penalties", "hinge_losses", "moved_model", "square_losses"]
+__all__ = [
+    "CosineModel",
+    "Losses",
+    "Penalties",
+    "gradient_sums",
+    "hinge_losses",
+    "model_scores",
+    "moved_model",
+    "square_losses",
+]
 
 # A function of scores and labels that returns losses and their negative derivatives.
 Losses = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
-ROWS_PER_TASK = 8 * ROW_BLOCK
+# Rows of a task, for long samples and for mini-batches.
+ROWS_PER_TASK, ROWS_PER_SLICE = 8 * ROW_BLOCK, 128
 # Pairs of vectors that L-BFGS remembers.
 MEMORY = 8
 
@@ -32,21 +42,25 @@ class CosineModel(NamedTuple):
     Attributes
     ----------
     frequencies : array of shape (D, d)
+        With fewer columns, the frequencies see the first columns of the samples only.
     cosines, sines : arrays of shape (D, K)
         The amplitudes a_m and b_m.
+    linear : array of shape (d, K), or (0, K) without a linear part
+        The slopes L.
     intercepts : array of shape (K,)
     """
 
     frequencies: FloatArray
     cosines: FloatArray
     sines: FloatArray
+    linear: FloatArray
     intercepts: FloatArray
 
     @classmethod
     def constant(cls, n_features: int, intercepts: FloatArray) -> Self:
-        """Return the model without frequencies."""
+        """Return the model without frequencies and without a linear part."""
         empty = np.zeros((0, len(intercepts)))
-        return cls(np.zeros((0, n_features)), empty, empty, intercepts)
+        return cls(np.zeros((0, n_features)), empty, empty, empty, intercepts)
 
     def extended(self, frequencies: FloatArray) -> Self:
         """Return the same function with more frequencies, whose amplitudes are zero."""
@@ -55,12 +69,21 @@ class CosineModel(NamedTuple):
             np.vstack([self.frequencies, frequencies]),
             np.vstack([self.cosines, silent]),
             np.vstack([self.sines, silent]),
+            self.linear,
             self.intercepts,
         )
 
+    def sloped(self) -> Self:
+        """Return the same function with a linear part, whose slopes are zero."""
+        return self._replace(linear=np.zeros((self.frequencies.shape[1], len(self.intercepts))))
+
+    def astype(self, dtype: Any) -> Self:
+        """Return the model in another precision."""
+        return type(self)(*(part.astype(dtype) for part in self))
+
     def zeros(self) -> Self:
         """Return a model of the same shape with all parameters zero."""
-        return type(self)(*(np.zeros(part.shape) for part in self))
+        return type(self)(*(np.zeros_like(part) for part in self))
 
     def packed(self) -> FloatArray:
         """Return all parameters as one vector."""
@@ -74,7 +97,7 @@ class CosineModel(NamedTuple):
 
 
 class Penalties(NamedTuple):
-    """Weights of the squared amplitudes (ridge) and of the squared frequencies (prior)."""
+    """Weights of the squared amplitudes and slopes (ridge) and of the frequencies (prior)."""
 
     ridge: float
     prior: float
@@ -117,11 +140,14 @@ def gradient_sums(
     residuals: FloatArray,
 ) -> tuple[float, CosineModel]:
     """Return the loss and gradient of all rows, and write their residuals."""
-    starts = range(0, X.shape[0], ROWS_PER_TASK)
+    # A mini-batch is cut into slices, whatever the number of threads, so that sums do not depend
+    # on it.
+    size = ROWS_PER_TASK if X.shape[0] > ROWS_PER_TASK // 8 else ROWS_PER_SLICE
+    starts = range(0, X.shape[0], size)
     parts: dict[int, tuple[float, CosineModel]] = {}
 
     def fill(start: int) -> None:
-        rows = slice(start, start + ROWS_PER_TASK)
+        rows = slice(start, start + size)
         parts[start] = _partial_gradient(
             X[rows], model, labels[rows], losses, sample_weight[rows], residuals[rows]
         )
@@ -144,27 +170,75 @@ def _partial_gradient(
     residuals: FloatArray,
 ) -> tuple[float, CosineModel]:
     """Return the loss and gradient of some rows, and write their residuals."""
-    from pacfourier.core import loops
-
-    _, cosine_weights, sine_weights, intercepts = (part.astype(X.dtype) for part in model)
+    _, cosine_weights, sine_weights, slopes, _ = typed = model.astype(X.dtype)
     loss, gradient = 0.0, model.zeros()
-    ones = np.ones(len(model.frequencies), dtype=X.dtype)
-    for rows, turns in turn_blocks(X, model.frequencies, X.dtype.type):
-        cosines, sines = np.empty_like(turns), np.empty_like(turns)
-        loops.write_features(turns, ones, cosines, sines)
-        scores = cosines @ cosine_weights + sines @ sine_weights + intercepts
+    seen = first_columns(X, model.frequencies)
+    for rows, cosines, sines in wave_blocks(seen, model.frequencies):
+        block = X[rows]
+        scores = block_scores(typed, block, cosines, sines)
         values, residuals[rows] = losses(scores, labels[rows])
         weights = sample_weight[rows, np.newaxis]
         loss += float((values * weights).sum())
         pull = (residuals[rows] * weights).astype(X.dtype)
         turning = (pull @ cosine_weights.T) * sines - (pull @ sine_weights.T) * cosines
-        block = X[rows]
-        moved = (block.T @ turning).T if sparse.issparse(X) else turning.T @ block
-        for total, part in zip(
-            gradient, (-moved, cosines.T @ pull, sines.T @ pull, pull.sum(axis=0)), strict=True
-        ):
+        parts = (
+            -transposed_product(turning, seen[rows]),
+            cosines.T @ pull,
+            sines.T @ pull,
+            transposed_product(pull, block).T if len(slopes) else slopes,
+            pull.sum(axis=0),
+        )
+        for total, part in zip(gradient, parts, strict=True):
             total -= part
     return loss, gradient
+
+
+def first_columns(X: Samples, frequencies: FloatArray) -> Samples:
+    """Return the columns of X that the frequencies see."""
+    n_seen = frequencies.shape[1]
+    return X if n_seen == X.shape[1] else X[:, :n_seen]
+
+
+def wave_blocks(
+    X: Samples, frequencies: FloatArray
+) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
+    """Yield blocks of rows with the cosines and sines of their phases."""
+    from pacfourier.core import loops
+
+    ones = np.ones(len(frequencies), dtype=X.dtype)
+    for rows, turns in turn_blocks(X, frequencies, X.dtype.type):
+        cosines, sines = np.empty_like(turns), np.empty_like(turns)
+        loops.write_features(turns, ones, cosines, sines)
+        yield rows, cosines, sines
+
+
+def block_scores(
+    model: CosineModel, block: Samples, cosines: FloatArray, sines: FloatArray
+) -> FloatArray:
+    """Return the scores of a block of rows whose cosines and sines are known."""
+    scores: FloatArray = cosines @ model.cosines + sines @ model.sines + model.intercepts
+    return scores + block @ model.linear if len(model.linear) else scores
+
+
+def transposed_product(left: FloatArray, block: Samples) -> FloatArray:
+    """Return ``left.T @ block`` for a dense or sparse block of rows."""
+    return (block.T @ left).T if sparse.issparse(block) else left.T @ block
+
+
+@by_kind
+def model_scores(X: Samples, model: CosineModel) -> FloatArray:
+    """Return the outputs of the model for each row, in the precision of X."""
+    typed = model.astype(X.dtype)
+    scores = np.empty((X.shape[0], len(model.intercepts)), dtype=X.dtype)
+
+    def fill(start: int) -> None:
+        task = slice(start, start + ROWS_PER_TASK)
+        seen = first_columns(X[task], model.frequencies)
+        for rows, cosines, sines in wave_blocks(seen, model.frequencies):
+            scores[task][rows] = block_scores(typed, X[task][rows], cosines, sines)
+
+    run_tasks(fill, range(0, X.shape[0], ROWS_PER_TASK))
+    return scores
 
 
 def penalised_gradient(
@@ -178,11 +252,11 @@ def penalised_gradient(
     r"""Return the loss and its gradient with the penalties added.
 
     .. math:: \frac{ridge}2 \sum_m (\|a_m\|^2 + \|b_m\|^2)
-              + \frac{prior}2 \sum_m \|\omega_m\|^2
+              + \frac{ridge}2 \|L\|^2 + \frac{prior}2 \sum_m \|\omega_m\|^2
     """
     loss, gradient, _ = model_gradient(model, X, labels, losses, sample_weight)
-    factors = (penalties.prior, penalties.ridge, penalties.ridge)
-    for factor, part, slope in zip(factors, model[:3], gradient[:3], strict=True):
+    factors = (penalties.prior, penalties.ridge, penalties.ridge, penalties.ridge)
+    for factor, part, slope in zip(factors, model[:4], gradient[:4], strict=True):
         loss += factor / 2 * float(np.vdot(part, part))
         slope += factor * part
     return loss, gradient

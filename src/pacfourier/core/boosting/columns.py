@@ -1,0 +1,145 @@
+r"""How the columns of a table enter a predictor: their scales, and their piecewise-linear codes.
+
+A column with knots :math:`t_0 < \dots < t_k` is also coded by the k numbers
+
+.. math:: c_i(x) = \min(1, \max(0, (x - t_{i-1}) / (t_i - t_{i-1}))) .
+
+A linear function of these codes is any piecewise-linear function of x with bends at the knots. A
+model of few cosines can then see a threshold, such as the amount from which a tax applies.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from pacfourier.arrays import FloatArray, Samples, beside, host, is_tensor, namespace
+from pacfourier.core.boosting.scaling import column_moments
+
+__all__ = ["Columns", "described_columns", "piecewise_codes"]
+
+# Codes are as far apart as the two values of a column that has only two.
+CODE_UNIT = 2.0
+# At most so many knots in one column, and so many codes in all.
+MOST_KNOTS, MOST_CODES = 255, 2048
+# Each interval between knots holds at least so many rows on average.
+ROWS_PER_KNOT = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Units and knots of the columns, and the means of all inputs.
+
+    Attributes
+    ----------
+    units : array of shape (n_columns,)
+    knots : dict from the number of a column to its knots
+        Empty if no column is coded.
+    centres : array of shape (n_inputs,)
+        Means of the columns in their units, then of the codes. Zero for sparse samples.
+    """
+
+    units: FloatArray
+    knots: dict[int, FloatArray]
+    centres: FloatArray
+
+    def inputs(self, X: Any) -> Any:
+        """Return scaled columns, then the codes of each coded column.
+
+        The result has single precision. Sparse samples stay sparse, and are not centred.
+        """
+        if sparse.issparse(X):
+            return (X @ sparse.diags_array(1 / self.units)).tocsr().astype(np.float32)
+        coded = self._coded(X)
+        coded -= beside(X, self.centres.astype(np.float32))
+        return coded
+
+    def _coded(self, X: Any) -> Any:
+        """Return columns in their units and codes, before they are centred."""
+        measured = X / beside(X, self.units)
+        parts = [measured, *(piecewise_codes(X[:, j], each) for j, each in self.knots.items())]
+        joined = namespace(X).concatenate(parts, 1) if len(parts) > 1 else measured
+        return joined.float() if is_tensor(X) else joined.astype(np.float32, copy=False)
+
+
+def piecewise_codes(values: Any, knots: FloatArray) -> Any:
+    """Return the codes of one column, of shape (n_samples, n_knots - 1)."""
+    starts, widths = (beside(values, each) for each in (knots[:-1], np.diff(knots)))
+    return CODE_UNIT * namespace(values).clip((values[:, np.newaxis] - starts) / widths, 0, 1)
+
+
+def described_columns(X: Samples, copies: FloatArray, *, coded: bool) -> Columns:
+    """Return the scales of the columns, with knots if ``coded``.
+
+    Parameters
+    ----------
+    X : array, CSR matrix or tensor of shape (n_samples, n_columns)
+    copies : array of shape (n_samples,)
+        How many times each sample counts.
+    coded : bool
+        Whether columns with more than two values also get piecewise-linear codes.
+    """
+    if sparse.issparse(X):
+        largest = np.abs(X).max(axis=0).toarray().ravel()
+        units = np.where(largest > 0, largest / CODE_UNIT, np.inf)
+        return Columns(units, {}, np.zeros(X.shape[1]))
+    means, variances = column_moments(X, copies)
+    lowest, highest = (host(_extremes(X, which)) for which in ("min", "max"))
+    is_pair = _have_two_values(X, lowest, highest)
+    units = column_units(np.sqrt(variances), highest - lowest, is_pair)
+    columns = Columns(
+        units, _knots(X, np.isfinite(units) & ~is_pair) if coded else {}, means / units
+    )
+    if not columns.knots:
+        return columns
+    return replace(columns, centres=column_moments(columns._coded(X), copies)[0])
+
+
+def _have_two_values(X: Any, lowest: FloatArray, highest: FloatArray) -> NDArray[np.bool_]:
+    """Return which columns have no value between the smallest and the largest."""
+    is_end = (X == beside(X, lowest)) | (X == beside(X, highest))
+    return np.asarray(host(is_end.all(0)))
+
+
+def _extremes(X: Any, which: str) -> Any:
+    found = getattr(X, which)(0)
+    return found.values if is_tensor(X) else found
+
+
+def column_units(
+    deviations: FloatArray, ranges: FloatArray, is_pair: NDArray[np.bool_]
+) -> FloatArray:
+    """Return the unit in which each column is measured.
+
+    The unit of a column is its standard deviation, with two exceptions. Columns with two values
+    have half the difference as unit, so that a rare value does not become a large one. Columns of
+    one kind, such as pixels, share a unit: if half of the other columns have the same range, then
+    those of at most this range have the root mean square of their deviations as unit. Constant
+    columns have an infinite unit, and no model sees them.
+    """
+    varies = deviations > 1e-9 * ranges
+    units = np.where(varies, np.where(is_pair, ranges / CODE_UNIT, deviations), np.inf)
+    is_other = varies & ~is_pair
+    kinds, counts = np.unique(ranges[is_other], return_counts=True)
+    if len(counts) and 1 < counts.max() and counts.max() >= counts.sum() / 2:
+        is_alike = is_other & (ranges <= kinds[counts.argmax()])
+        units[is_alike] = np.sqrt(np.mean(np.square(units[is_alike])))
+    return units
+
+
+def _knots(X: Any, is_used: Any) -> dict[int, FloatArray]:
+    """Return knots at the distinct values of each column, or at quantiles of them."""
+    distinct = {j: np.unique(host(X[:, j])).astype(np.float64) for j in np.flatnonzero(is_used)}
+    most = min(MOST_KNOTS, MOST_CODES // max(len(distinct), 1), X.shape[0] // ROWS_PER_KNOT)
+    if most < 2:
+        return {}
+    return {int(j): _spread_values(values, most + 1) for j, values in distinct.items()}
+
+
+def _spread_values(values: FloatArray, most: int) -> FloatArray:
+    """Return the values, or as many of them as allowed, evenly spread by rank."""
+    if len(values) <= most:
+        return values
+    return values[np.linspace(0, len(values) - 1, most).round().astype(int)]

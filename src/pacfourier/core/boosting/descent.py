@@ -1,0 +1,116 @@
+r"""Stochastic descent of a cosine model: Adam with decoupled decay, on mini-batches.
+
+Every parameter :math:`\theta` has running means m and v of its gradient g and of :math:`g^2`. A step
+is
+
+.. math:: \theta \leftarrow (1 - \eta \lambda)\, \theta
+          - \eta\, \frac{m / (1 - 0.9^t)}{\sqrt{v / (1 - 0.99^t)} + 10^{-8}} .
+
+The rate :math:`\eta` rises and falls once over the run. The decay :math:`\lambda` holds a parameter
+to its prior: it keeps its size below about :math:`1 / \lambda`, whatever the sample size.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pacfourier.arrays import FloatArray, IntArray, Samples
+from pacfourier.core.boosting.cosine_model import CosineModel, Losses, gradient_sums
+
+__all__ = ["Decays", "Descent", "Labelled", "one_cycle"]
+
+# How fast the means of gradients and of their squares forget.
+FIRST_MEMORY, SECOND_MEMORY = 0.9, 0.99
+# Share of the run in which the rate rises.
+RISE = 0.2
+
+
+class Decays(NamedTuple):
+    """The decay of frequencies, amplitudes (cosines and sines), and slopes."""
+
+    frequencies: float
+    amplitudes: float
+    linear: float
+
+    def by_part(self) -> tuple[float, ...]:
+        """Return one decay for each part of a model. Intercepts do not decay."""
+        return (self.frequencies, self.amplitudes, self.amplitudes, self.linear, 0.0)
+
+
+class Labelled(NamedTuple):
+    """Rows with their labels, of shape (n_samples, n_outputs), and weights of mean one."""
+
+    X: Samples
+    labels: FloatArray
+    weights: FloatArray
+
+    def take(self, rows: IntArray) -> "Labelled":
+        """Return chosen rows."""
+        return Labelled(self.X[rows], self.labels[rows], self.weights[rows])
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+
+def one_cycle(progress: float) -> float:
+    """Return the rate relative to its peak: it rises for a fifth of the run, then falls to zero."""
+    if progress < RISE:
+        return progress / RISE
+    return 0.5 * (1 + math.cos(math.pi * (progress - RISE) / (1 - RISE)))
+
+
+@dataclass
+class Descent:
+    """A model on its way down: its parameters, the means of its gradients, and the steps so far."""
+
+    model: CosineModel
+    losses: Losses
+    decays: Decays
+    first: CosineModel
+    second: CosineModel
+    step: int = 0
+
+    @classmethod
+    def start(cls, model: CosineModel, losses: Losses, decays: Decays) -> "Descent":
+        """Return the descent before its first step. It works on a copy, in single precision."""
+        single = model.astype(np.float32)
+        return cls(single, losses, decays, *(single.astype(np.float32) for _ in range(2)))._clear()
+
+    def _clear(self) -> "Descent":
+        for part in (*self.first, *self.second):
+            part[:] = 0
+        return self
+
+    def move(self, batch: Labelled, rate: float) -> float:
+        """Make one step with the rows of a mini-batch, and return their mean loss."""
+        from pacfourier.core.boosting import compiled
+
+        weights = batch.weights / np.float32(len(batch))
+        residuals = np.empty_like(batch.labels)
+        loss, gradient = gradient_sums(
+            batch.X, self.model, batch.labels, self.losses, weights, residuals
+        )
+        self.step += 1
+        scale = rate / (1 - FIRST_MEMORY**self.step)
+        correction = 1 / (1 - SECOND_MEMORY**self.step)
+        for part, slope, first, second, decay in zip(
+            self.model, gradient, self.first, self.second, self.decays.by_part(), strict=True
+        ):
+            compiled.adam(
+                *(each.ravel() for each in (part, slope, first, second)),
+                np.float32(scale), np.float32(correction), np.float32(1 - rate * decay),
+            )  # fmt: skip
+        return loss
+
+    def pass_over(self, rows: Labelled, order: IntArray, batch_size: int, rates: Any) -> float:
+        """Make one step per mini-batch of rows in an order, and return the mean loss.
+
+        ``rates`` is a function of the number of the step.
+        """
+        total = 0.0
+        for start in range(0, len(order), batch_size):
+            batch = rows.take(order[start : start + batch_size])
+            total += self.move(batch, rates(self.step)) * len(batch)
+        return total / len(order)
