@@ -19,6 +19,7 @@ from pacfourier.bounds._holdout import SAFETY, binomial_cdf
 
 __all__ = [
     "Abstention",
+    "Confidences",
     "abstention_start",
     "accepted_counts",
     "certified_abstention",
@@ -123,6 +124,21 @@ class Abstention(NamedTuple):
     accepted_at_least: float
 
 
+class Confidences(NamedTuple):
+    """How confident a classifier is of its predictions.
+
+    Parameters
+    ----------
+    values : array of shape (n_samples,)
+        One number per row, which does not depend on the label.
+    largest : float
+        A number that no confidence can exceed, such as 1 for a probability. It may be infinite.
+    """
+
+    values: FloatArray
+    largest: float = np.inf
+
+
 class AcceptedCounts(NamedTuple):
     """Rows and errors at or above every different confidence, from the largest downward."""
 
@@ -139,7 +155,9 @@ def accepted_counts(confidences: FloatArray, is_wrong: NDArray[np.bool_]) -> Acc
     return AcceptedCounts(ordered[ends], ends + 1, np.cumsum(is_wrong[order], dtype=np.intp)[ends])
 
 
-def last_threshold(counts: AcceptedCounts, start: int, error: float, epsilon: float) -> int:
+def last_threshold(
+    counts: AcceptedCounts, start: int, *, error: float, epsilon: float, largest: float = np.inf
+) -> int:
     r"""Return the place of the last threshold of a sequence of tests, or -1 if the first fails.
 
     The hypothesis at a threshold t is :math:`r(t) = \Pr(\text{error} \mid C \ge t) > \alpha`. Given
@@ -168,7 +186,9 @@ def last_threshold(counts: AcceptedCounts, start: int, error: float, epsilon: fl
     the test at a. If a splits rows with tied confidence, their error rate is above
     :math:`\alpha`, and the test after all of them rejects even less often.
 
-    One of the two cases occurs, and :math:`\varepsilon` bounds both.
+    One of the two cases occurs, and :math:`\varepsilon` bounds both. If more than s rows have the
+    largest confidence that is possible, r is constant up to them. Their number decides this case,
+    and given it their errors are binomial: the first test is on all of them.
 
     Parameters
     ----------
@@ -179,12 +199,15 @@ def last_threshold(counts: AcceptedCounts, start: int, error: float, epsilon: fl
         The wished error :math:`\alpha`.
     epsilon : float
         Probability of failure.
+    largest : float, default=inf
+        A number that no confidence can exceed.
     """
-    _, n_rows, n_errors = counts
+    thresholds, n_rows, n_errors = counts
     place = int(np.searchsorted(n_rows, start))
     rows_before, errors_before = (n_rows[place - 1], n_errors[place - 1]) if place else (0, 0)
     worst = errors_before + min(n_errors[place] - errors_before, start - rows_before)
-    if binomial_cdf(int(worst), start, error) > SAFETY * epsilon:
+    starts_at_top = thresholds[0] == largest and n_rows[0] > start
+    if not starts_at_top and binomial_cdf(int(worst), start, error) > SAFETY * epsilon:
         return -1
     first = int(np.searchsorted(n_rows, start + 1))
     is_passed = _binomial_cdfs(n_errors[first:], n_rows[first:], error) <= SAFETY * epsilon
@@ -230,24 +253,23 @@ def least_share(share: float, n_rows: int, epsilon: float) -> float:
 
 
 def certified_abstention(
-    confidences: FloatArray, is_wrong: NDArray[np.bool_], *, error: float, epsilon: float
+    confidences: Confidences, is_wrong: NDArray[np.bool_], *, error: float, epsilon: float
 ) -> Abstention:
     """Return the laxest threshold at which few of the accepted predictions are wrong.
 
     Parameters
     ----------
-    confidences : array of shape (n_samples,)
-        The confidence of each prediction: any number that does not depend on the label.
+    confidences : Confidences
     is_wrong : array of shape (n_samples,)
     error : float
         The wished error among accepted predictions.
     epsilon : float
         Probability, over the rows, that their error is larger.
     """
-    n = len(confidences)
-    counts = accepted_counts(confidences, is_wrong)
+    n = len(is_wrong)
+    counts = accepted_counts(confidences.values, is_wrong)
     start = abstention_start(n, error, epsilon)
-    place = last_threshold(counts, start, error, epsilon)
+    place = last_threshold(counts, start, error=error, epsilon=epsilon, largest=confidences.largest)
     if place < 0:
         return Abstention(np.inf, error, np.nan, 0.0, 0.0)
     n_accepted = int(counts.n_rows[place])
