@@ -69,6 +69,7 @@ def certify_predictions(
     True
     """
     labels = checked_labels(y)
+    check_consistent_length(X, labels)
     known = getattr(model, "_summary", None)
     rows = FreshRows(row_summary(X, labels), known if isinstance(known, SampleSummary) else None)
     return prediction_certificate(model, X, labels, rows, epsilon=epsilon, ties=ties)
@@ -79,7 +80,6 @@ def prediction_certificate(
 ) -> PredictionCertificate:
     """Return the certificate of a predictor on rows that were summarised before."""
     predictions = dense_labels(np.asarray(host(model.predict(X))))
-    check_consistent_length(y, predictions)
     listed = (
         *fresh_row_assumptions(rows, ties),
         deployed_assumption(),

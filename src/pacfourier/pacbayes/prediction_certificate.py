@@ -1,5 +1,6 @@
 """Certificates of a predictor, from rows that it was not learned from."""
 
+import math
 from abc import abstractmethod
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -280,6 +281,18 @@ def rounded_down(value: float) -> str:
     return rounded_up(-value).lstrip("-")
 
 
+def shortened_up(value: float) -> str:
+    """Return a non-negative number as text, rounded up to four significant digits.
+
+    Examples
+    --------
+    >>> shortened_up(12.3411), shortened_up(0.0), shortened_up(54321.0)
+    ('12.35', '0', '5.433e+04')
+    """
+    n_digits = 3 - math.floor(math.log10(value)) if value else 0
+    return f"{float(rounded_up(value, n_digits)):.4g}"
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class RegressionCertificate(PredictionCertificate):
     """Bounds on the absolute error of a regressor, from rows that it was not learned from.
@@ -375,10 +388,10 @@ class RegressionCertificate(PredictionCertificate):
     def _headline(self) -> str:
         if self.violations:
             return "No certificate for the regressor"
-        return (
-            f"Absolute error of the regressor <= {self.half_width():.4g} "
-            f"for {100 * USUAL_COVERAGE:g} % of new rows"
-        )
+        width, share = self.half_width(), f"{100 * USUAL_COVERAGE:g} % of new rows"
+        if width == np.inf:
+            return f"Too few rows to bound the absolute error of the regressor for {share}"
+        return f"Absolute error of the regressor <= {shortened_up(width)} for {share}"
 
     def _facts(self) -> list[tuple[str, str]]:
         mean, median = self.absolute_errors.mean(), np.median(self.absolute_errors)
