@@ -12,17 +12,16 @@ from sklearn.utils import check_consistent_length
 from pacfourier.arrays import FloatArray, host, is_tensor
 from pacfourier.core.alignment.summary import SampleSummary, sample_summary
 from pacfourier.data.samples import check_no_missing, dense_labels
-from pacfourier.pacbayes import assumptions
 from pacfourier.pacbayes.assumptions import Ties
-from pacfourier.pacbayes.holdout import FreshRows, fresh_row_assumptions
+from pacfourier.pacbayes.holdout import FreshRows
 from pacfourier.pacbayes.prediction_certificate import (
     ClassificationCertificate,
     Confidences,
     PredictionCertificate,
     RegressionCertificate,
     class_counts,
-    deployed_assumption,
     label_set_counts,
+    prediction_assumptions,
 )
 
 __all__ = ["certify_predictions", "prediction_certificate", "prediction_confidences", "row_summary"]
@@ -78,13 +77,13 @@ def certify_predictions(
 def prediction_certificate(
     model: Any, X: Any, y: NDArray[Any], rows: FreshRows, *, epsilon: float, ties: Ties = None
 ) -> PredictionCertificate:
-    """Return the certificate of a predictor on rows that were summarised before."""
+    """Return the certificate of a predictor on rows that were summarised before.
+
+    An estimator that sets rows aside inside ``fit`` passes ``FreshRows`` with ``is_split=True`` and
+    the summaries of both parts, which ``row_summary`` makes.
+    """
     predictions = dense_labels(np.asarray(host(model.predict(X))))
-    listed = (
-        *fresh_row_assumptions(rows, ties),
-        deployed_assumption(),
-        *((assumptions.run_assumption(),) if rows.is_split else ()),
-    )
+    listed = prediction_assumptions(rows, ties)
     if is_regressor(model):
         return RegressionCertificate(epsilon, listed, absolute_errors(y, predictions))
     if not is_classifier(model):

@@ -12,7 +12,8 @@ from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.bounds import holdout
 from pacfourier.bounds._arguments import bounded_vector, non_negative, positive, unit_open
 from pacfourier.bounds._result import rounded_up
-from pacfourier.pacbayes.assumptions import Assumption
+from pacfourier.pacbayes.assumptions import Assumption, Ties, run_assumption
+from pacfourier.pacbayes.holdout import FreshRows, fresh_row_assumptions
 from pacfourier.pacbayes.predictions import (
     Abstention,
     Confidences,
@@ -30,8 +31,8 @@ __all__ = [
     "PredictionCertificate",
     "RegressionCertificate",
     "class_counts",
-    "deployed_assumption",
     "label_set_counts",
+    "prediction_assumptions",
 ]
 
 # The share of new rows that the printed text of a regression is about.
@@ -399,7 +400,11 @@ class RegressionCertificate(PredictionCertificate):
         return [self._probability(), ("observed absolute error", observed)]
 
 
-def deployed_assumption() -> Assumption:
-    """Return that the certified predictor is the one that is used."""
+def prediction_assumptions(rows: FreshRows, ties: Ties = None) -> tuple[Assumption, ...]:
+    """Return the assumptions of all statements about a predictor, given what its rows are."""
     reason = "you use this very model. A model that is fitted again needs a new certificate."
-    return Assumption("object", "declared", reason)
+    return (
+        *fresh_row_assumptions(rows, ties),
+        Assumption("object", "declared", reason),
+        *((run_assumption(),) if rows.is_split else ()),
+    )

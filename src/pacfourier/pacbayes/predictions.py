@@ -84,8 +84,8 @@ def half_width(absolute_errors: FloatArray, coverage: float, epsilon: float) -> 
 
     the largest absolute error but j, for the coverage c. It is infinite if there is no such j.
     With probability at least :math:`1 - \varepsilon` over these rows, the interval
-    :math:`f(x) \pm h` contains a share of at least c of all new labels. (Split conformal intervals
-    promise this on average over such rows only.)
+    :math:`f(x) \pm h` contains a share of at least c of all new labels (vovk2012). Split conformal
+    intervals promise this on average over such rows only.
 
     *Proof.* Let q be the smallest number with :math:`\Pr(R \le q) \ge c`. If the coverage of h is
     below c, then :math:`h < q`, and all but j errors are below q. So at most j of the n rows have
