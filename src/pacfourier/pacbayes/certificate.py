@@ -16,9 +16,8 @@ from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.core.alignment.sums import AlignmentSums, alignment_loss, target_losses
 from pacfourier.core.alignment.targets import Target
 from pacfourier.pacbayes import assumptions
-from pacfourier.pacbayes.assumptions import Assumption, Ties
+from pacfourier.pacbayes.assumptions import Assumption, Statement, Ties
 from pacfourier.pacbayes.evidence import Evidence, best_bound, bounds_to_try
-from pacfourier.pacbayes.statement import Statement
 from pacfourier.pacbayes.yardsticks import (
     KernelYardsticks,
     LandmarkYardsticks,

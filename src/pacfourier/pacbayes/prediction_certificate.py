@@ -12,7 +12,7 @@ from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.bounds import holdout
 from pacfourier.bounds._arguments import bounded_vector, non_negative, positive, unit_open
 from pacfourier.bounds._result import rounded_up
-from pacfourier.pacbayes.assumptions import Assumption, Ties, run_assumption
+from pacfourier.pacbayes.assumptions import Assumption, Statement, Ties, run_assumption
 from pacfourier.pacbayes.holdout import FreshRows, fresh_row_assumptions
 from pacfourier.pacbayes.predictions import (
     Abstention,
@@ -22,7 +22,6 @@ from pacfourier.pacbayes.predictions import (
     least_rates,
     mean_loss_bound,
 )
-from pacfourier.pacbayes.statement import Statement
 
 __all__ = [
     "ClassCounts",
