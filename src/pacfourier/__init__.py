@@ -5,6 +5,7 @@ from pacfourier.data.batches import fit_batches
 from pacfourier.data.parquet import parquet_batches
 from pacfourier.estimators.boosted_rff import BoostedRFF
 from pacfourier.estimators.certify import certify
+from pacfourier.estimators.certify_predictions import certify_predictions
 from pacfourier.estimators.gibbs_rff import GibbsRFF
 from pacfourier.estimators.holdout import holdout_certificate
 from pacfourier.estimators.losses import alignment_losses
@@ -16,6 +17,10 @@ from pacfourier.estimators.rff import RFF
 from pacfourier.pacbayes.balls import divergence_ball_posterior, kl_ball_posterior
 from pacfourier.pacbayes.certificate import Assumption, Certificate
 from pacfourier.pacbayes.posteriors import gibbs_posterior
+from pacfourier.pacbayes.prediction_certificate import (
+    ClassificationCertificate,
+    RegressionCertificate,
+)
 
 __all__ = [
     "OKRFF",
@@ -24,12 +29,15 @@ __all__ = [
     "Assumption",
     "BoostedRFF",
     "Certificate",
+    "ClassificationCertificate",
     "GibbsRFF",
     "PBLandmarks",
     "RBFLandmarks",
+    "RegressionCertificate",
     "alignment_losses",
     "bounds",
     "certify",
+    "certify_predictions",
     "divergence_ball_posterior",
     "fit_batches",
     "gibbs_posterior",

@@ -55,6 +55,19 @@ def log_wealth(scores: FloatArray, mean: float) -> float:
     return largest + math.log(float(np.exp(gains - largest).mean()))
 
 
+def least_mean_score(scores: FloatArray, epsilon: float) -> float:
+    r"""Return the largest mean score against which the bets have won enough.
+
+    .. math:: \rho = \max\{r \in [-1, 1] : W(r) \ge 1/\varepsilon\} ,
+
+    and -1 if no r qualifies. It exceeds the true mean with probability at most epsilon: the proof
+    is in :func:`holdout_betting`.
+    """
+    goal = SAFETY - math.log(epsilon)
+    # At r = 1 no bet wins. Downward from there, the first r that qualifies is the largest.
+    return -supremum(lambda r: log_wealth(scores, -r) < goal, -1.0, 1.0)
+
+
 def holdout_betting(*, scores: npt.ArrayLike, epsilon: float, concentration: float = 1.0) -> Bound:
     r"""Return the betting bound of a frozen kernel, at any number of rows.
 
@@ -98,11 +111,7 @@ def holdout_betting(*, scores: npt.ArrayLike, epsilon: float, concentration: flo
     0.5
     """
     values = bounded_vector("scores", scores, -1.0, 1.0)
-    goal = SAFETY - math.log(unit_open("epsilon", epsilon))
-    rho = 0.0
-    if log_wealth(values, 0.0) >= goal:
-        # At r = 1 no bet wins. Downward from there, the first r that qualifies is the largest.
-        rho = -supremum(lambda r: log_wealth(values, -r) < goal, -1.0, 0.0)
+    rho = max(least_mean_score(values, unit_open("epsilon", epsilon)), 0.0)
     return _bound_of_scores(
         rho,
         mean=float(values.mean()),

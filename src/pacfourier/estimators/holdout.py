@@ -16,7 +16,7 @@ from pacfourier.data.samples import Block, Sample, dense_labels, validated
 from pacfourier.estimators.base import FourierMap
 from pacfourier.pacbayes.assumptions import Ties
 from pacfourier.pacbayes.certificate import Certificate
-from pacfourier.pacbayes.holdout import FrozenKernel, frozen_certificate
+from pacfourier.pacbayes.holdout import FreshRows, FrozenKernel, frozen_certificate
 
 __all__ = ["check_split", "frozen_kernel", "holdout_certificate", "split_sample"]
 
@@ -114,14 +114,16 @@ def frozen_kernel(
         weights=weights,
         sums=sums,
         target=target,
-        summary=sample_summary(block.X, target.encode(block.y)),
         second_moment=(
             kernel_second_moment(gram, sums.n_samples) if target.has_sign_agreements else None
         ),
         scores=scores,
         concentration=concentration,
-        learned_from=getattr(model, "_summary", None),
-        is_split=is_split,
+        rows=FreshRows(
+            summary=sample_summary(block.X, target.encode(block.y)),
+            learned_from=getattr(model, "_summary", None),
+            is_split=is_split,
+        ),
     )
 
 

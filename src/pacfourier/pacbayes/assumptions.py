@@ -1,9 +1,11 @@
-"""The assumptions of a certificate: one small function for each.
+"""The assumptions of a certificate, with one small function for each, and how they are shown.
 
 A violated assumption says what was seen in the sample and how to fix it.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from html import escape
 from numbers import Real
 from typing import Any, Literal, TypeAlias
 
@@ -12,6 +14,7 @@ from pacfourier.core.alignment.targets import Target
 
 __all__ = [
     "Assumption",
+    "Statement",
     "choice_assumption",
     "constant_assumption",
     "input_assumption",
@@ -31,6 +34,7 @@ Ties: TypeAlias = Literal["genuine"] | None
 
 # Rounded measurements may coincide; above this, the caller says what repeated rows are.
 LARGEST_REPEATED_SHARE = 0.01
+COLOURS = {"holds": "#1a7f37", "declared": "#9a6700", "violated": "#cf222e"}
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,51 @@ class Assumption:
     name: str
     status: Status
     reason: str
+
+
+class Statement(ABC):
+    """A statement that holds with a stated probability, under named assumptions."""
+
+    assumptions: tuple[Assumption, ...]
+
+    @property
+    def violations(self) -> tuple[Assumption, ...]:
+        """The assumptions that do not hold."""
+        return tuple(item for item in self.assumptions if item.status == "violated")
+
+    def _check_assumptions(self) -> None:
+        """Raise ValueError, which says how to fix it, if an assumption is violated."""
+        if self.violations:
+            reasons = " ".join(f"{item.name}: {item.reason}" for item in self.violations)
+            raise ValueError(f"No certificate. {reasons}")
+
+    @abstractmethod
+    def _headline(self) -> str:
+        """Return the statement in one line."""
+
+    @abstractmethod
+    def _facts(self) -> list[tuple[str, str]]:
+        """Return the names and values of what else to show."""
+
+    def __repr__(self) -> str:
+        lines = [self._headline()]
+        lines += [f"  {name:<24}{value}" for name, value in self._facts()]
+        lines += [f"  {item.status:<10}{item.name:<14}{item.reason}" for item in self.assumptions]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        facts = "".join(
+            f"<tr><td>{escape(name)}</td><td colspan='2'>{escape(value)}</td></tr>"
+            for name, value in self._facts()
+        )
+        rows = "".join(
+            f"<tr><td style='color:{COLOURS[item.status]}'>{item.status}</td>"
+            f"<td>{escape(item.name)}</td><td>{escape(item.reason)}</td></tr>"
+            for item in self.assumptions
+        )
+        headline = escape(self._headline())
+        style = "text-align:left; border-collapse:collapse"
+        return f"<strong>{headline}</strong><table style='{style}'>{facts}{rows}</table>"
 
 
 def sample_assumption(summary: SampleSummary, ties: Ties = None) -> Assumption:

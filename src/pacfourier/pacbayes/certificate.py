@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.core.alignment.sums import AlignmentSums, alignment_loss, target_losses
 from pacfourier.core.alignment.targets import Target
 from pacfourier.pacbayes import assumptions
-from pacfourier.pacbayes.assumptions import Assumption, Ties
+from pacfourier.pacbayes.assumptions import Assumption, Statement, Ties
 from pacfourier.pacbayes.evidence import Evidence, best_bound, bounds_to_try
 from pacfourier.pacbayes.yardsticks import (
     KernelYardsticks,
@@ -37,7 +36,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, repr=False)
-class Certificate:
+class Certificate(Statement):
     """An upper bound on the alignment loss of a kernel, under named assumptions.
 
     It is not a bound on classification error.
@@ -83,16 +82,9 @@ class Certificate:
     yardsticks: KernelYardsticks | LandmarkYardsticks
 
     @property
-    def violations(self) -> tuple[Assumption, ...]:
-        """The assumptions that do not hold."""
-        return tuple(item for item in self.assumptions if item.status == "violated")
-
-    @property
     def value(self) -> float:
         """The bound. If an assumption is violated, a ValueError says how to fix it."""
-        if self.violations:
-            reasons = " ".join(f"{item.name}: {item.reason}" for item in self.violations)
-            raise ValueError(f"No certificate. {reasons}")
+        self._check_assumptions()
         return min(self.details.value, self.ceiling)
 
     @property
@@ -164,27 +156,6 @@ class Certificate:
             ("bound", f"{self.bound} ({tried}{self.details.theorem}; {self.details.reference})"),
             *yardstick_facts(self.yardsticks, None if self.violations else self.value),
         ]
-
-    def __repr__(self) -> str:
-        lines = [self._headline()]
-        lines += [f"  {name:<24}{value}" for name, value in self._facts()]
-        lines += [f"  {item.status:<10}{item.name:<14}{item.reason}" for item in self.assumptions]
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        colours = {"holds": "#1a7f37", "declared": "#9a6700", "violated": "#cf222e"}
-        facts = "".join(
-            f"<tr><td>{escape(name)}</td><td colspan='2'>{escape(value)}</td></tr>"
-            for name, value in self._facts()
-        )
-        rows = "".join(
-            f"<tr><td style='color:{colours[item.status]}'>{item.status}</td>"
-            f"<td>{escape(item.name)}</td><td>{escape(item.reason)}</td></tr>"
-            for item in self.assumptions
-        )
-        headline = escape(self._headline())
-        style = "text-align:left; border-collapse:collapse"
-        return f"<strong>{headline}</strong><table style='{style}'>{facts}{rows}</table>"
 
 
 def certificate_of(

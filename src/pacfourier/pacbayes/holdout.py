@@ -6,6 +6,7 @@ whatever was done to learn it.
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
@@ -27,7 +28,13 @@ from pacfourier.pacbayes.assumptions import Assumption, Ties
 from pacfourier.pacbayes.certificate import Certificate, label_yardsticks
 from pacfourier.pacbayes.evidence import best_bound
 
-__all__ = ["FrozenKernel", "frozen_certificate", "overlap_log_chance"]
+__all__ = [
+    "FreshRows",
+    "FrozenKernel",
+    "fresh_row_assumptions",
+    "frozen_certificate",
+    "overlap_log_chance",
+]
 
 # Independent samples are refused for looking like copies with at most this probability.
 FALSE_ALARM = 1e-3
@@ -58,6 +65,30 @@ HOLDOUT_RECORDS = {
 }
 
 
+class FreshRows(NamedTuple):
+    """Rows that are said to be fresh, and the rows of the fit.
+
+    Parameters
+    ----------
+    summary : SampleSummary
+        The summary of the fresh rows.
+    learned_from : SampleSummary or None
+        The summary of the rows of the fit. None if it is unknown.
+    is_split : bool
+        Whether the library itself set the rows aside at random before the fit.
+    """
+
+    summary: SampleSummary
+    learned_from: SampleSummary | None = None
+    is_split: bool = False
+
+    @property
+    def together(self) -> SampleSummary:
+        """The summary of both, or of the fresh rows alone if the others are unknown."""
+        known = self.learned_from
+        return self.summary if known is None else known.merge(self.summary)
+
+
 @dataclass(frozen=True, eq=False)
 class FrozenKernel:
     """What fresh rows say about a kernel that was fixed before they were read.
@@ -66,7 +97,7 @@ class FrozenKernel:
     ----------
     weights : array of shape (n_frequencies,)
         Weights of the frequencies in the kernel.
-    sums, target, summary
+    sums, target
         What the fresh rows and their labels give.
     second_moment : float or None
         Mean over pairs of (loss - 1/2)^2, with the loss of the kernel itself. None unless the
@@ -76,21 +107,16 @@ class FrozenKernel:
         the kernel was learned from labels.
     concentration : float or None
         The other argument of that bound.
-    learned_from : SampleSummary or None
-        The summary of the rows of the fit. None if it is unknown.
-    is_split : bool
-        Whether the library itself set the rows aside at random before the fit.
+    rows : FreshRows
     """
 
     weights: FloatArray
     sums: AlignmentSums
     target: Target
-    summary: SampleSummary
     second_moment: float | None
     scores: FloatArray | None
     concentration: float | None
-    learned_from: SampleSummary | None
-    is_split: bool
+    rows: FreshRows
 
     def quantities(self) -> Quantities:
         """Return all that bounds may need to know, by the names of a record."""
@@ -131,14 +157,12 @@ def frozen_certificate(
         details=details,
         yardsticks=label_yardsticks(kernel.sums, kernel.target),
         assumptions=(
-            _sample_assumption(kernel, ties),
-            _fresh_assumption(kernel),
-            _input_assumption(kernel),
+            *fresh_row_assumptions(kernel.rows, ties),
             assumptions.loss_assumption(kernel.target),
             assumptions.label_assumption(is_binary=kernel.target.is_binary),
             _bound_assumption(record.name),
             assumptions.object_assumption("deployed"),
-            *((assumptions.run_assumption(),) if kernel.is_split else ()),
+            *((assumptions.run_assumption(),) if kernel.rows.is_split else ()),
         ),
     )
 
@@ -159,30 +183,33 @@ def _record(bound: str | BoundRecord, quantities: Quantities) -> BoundRecord:
     return HOLDOUT_RECORDS[bound]
 
 
-def _sample_assumption(kernel: FrozenKernel, ties: Ties) -> Assumption:
-    """Return whether the rows can be independent draws; a split looks at all rows."""
-    if kernel.is_split and kernel.learned_from is not None:
-        return assumptions.sample_assumption(kernel.learned_from.merge(kernel.summary), ties)
-    return assumptions.sample_assumption(kernel.summary, ties)
+def fresh_row_assumptions(rows: FreshRows, ties: Ties) -> tuple[Assumption, ...]:
+    """Return whether rows are independent draws, unseen by the fit, and not prepared together.
+
+    If the library split the sample, repeated rows are looked for in both parts together.
+    """
+    return (
+        assumptions.sample_assumption(rows.together if rows.is_split else rows.summary, ties),
+        _fresh_assumption(rows),
+        _input_assumption(rows),
+    )
 
 
-def _input_assumption(kernel: FrozenKernel) -> Assumption:
+def _input_assumption(rows: FreshRows) -> Assumption:
     """Return whether X was transformed without looking at the fresh rows.
 
     A transform may be fitted on the rows of the fit, but not on both samples together.
     """
-    alone = assumptions.input_assumption(kernel.summary)
-    if alone.status == "violated" or kernel.learned_from is None:
-        return alone
-    return assumptions.input_assumption(kernel.learned_from.merge(kernel.summary))
+    alone = assumptions.input_assumption(rows.summary)
+    return alone if alone.status == "violated" else assumptions.input_assumption(rows.together)
 
 
-def _fresh_assumption(kernel: FrozenKernel) -> Assumption:
+def _fresh_assumption(rows: FreshRows) -> Assumption:
     """Return whether nothing was learned from the rows."""
-    if kernel.is_split:
+    if rows.is_split:
         return Assumption("rows", "holds", "they were set aside at random before the fit.")
-    other = kernel.learned_from
-    if other is not None and overlap_log_chance(other, kernel.summary) < math.log(FALSE_ALARM):
+    other = rows.learned_from
+    if other is not None and overlap_log_chance(other, rows.summary) < math.log(FALSE_ALARM):
         reason = (
             "some of them were learned from: rows of the fit occur again, more often than chance "
             "allows. Pass rows that were kept apart before the fit."

@@ -1,0 +1,218 @@
+"""A certificate for any fitted scikit-learn predictor, from rows that it was not learned from."""
+
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils import check_consistent_length
+
+from pacfourier.arrays import FloatArray, host, is_tensor
+from pacfourier.core.alignment.summary import SampleSummary, sample_summary
+from pacfourier.data.samples import check_no_missing, dense_labels
+from pacfourier.pacbayes.assumptions import Ties
+from pacfourier.pacbayes.holdout import FreshRows
+from pacfourier.pacbayes.prediction_certificate import (
+    ClassificationCertificate,
+    Confidences,
+    PredictionCertificate,
+    RegressionCertificate,
+    class_counts,
+    label_set_counts,
+    prediction_assumptions,
+)
+
+__all__ = ["certify_predictions", "prediction_certificate", "prediction_confidences", "row_summary"]
+
+
+def certify_predictions(
+    model: Any, X: Any, y: Any, *, epsilon: float = 0.05, ties: Ties = None
+) -> PredictionCertificate:
+    """Return bounds on the errors of any fitted predictor, from rows it was not learned from.
+
+    It does not matter what the model is and how it was chosen, as long as these rows had no part
+    in it: keep them apart before you start, and use them once.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted classifier or regressor of scikit-learn or in its style, such as a ``Pipeline`` or
+        ``GridSearchCV``.
+    X : array-like, sparse matrix, data frame or tensor of shape (n_samples, n_features)
+        Rows that nothing was learned from, drawn from the distribution of new data. Whatever the
+        model accepts.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Their labels.
+    epsilon : float, default=0.05
+        Probability, over these rows, that a bound fails.
+    ties : {None, "genuine"}, default=None
+        What repeated rows are, as in ``PBRFF.certificate``.
+
+    Returns
+    -------
+    certificate : ClassificationCertificate or RegressionCertificate
+        For a classifier: ``error``, ``recall``, ``precision`` and ``abstention``. For a regressor:
+        ``half_width``, ``exceedance`` and ``mean_absolute_error``. If an assumption is violated,
+        they raise an error that says how to fix it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = RandomForestClassifier(random_state=0).fit(X[:900], y[:900])
+    >>> certificate = certify_predictions(model, X[900:], y[900:])
+    >>> bool(certificate.observed_error < certificate.error < 0.1)
+    True
+    """
+    labels = checked_labels(y)
+    check_consistent_length(X, labels)
+    known = getattr(model, "_summary", None)
+    rows = FreshRows(row_summary(X, labels), known if isinstance(known, SampleSummary) else None)
+    return prediction_certificate(model, X, labels, rows, epsilon=epsilon, ties=ties)
+
+
+def prediction_certificate(
+    model: Any, X: Any, y: NDArray[Any], rows: FreshRows, *, epsilon: float, ties: Ties = None
+) -> PredictionCertificate:
+    """Return the certificate of a predictor on rows that were summarised before.
+
+    An estimator that sets rows aside inside ``fit`` passes ``FreshRows`` with ``is_split=True`` and
+    the summaries of both parts, which ``row_summary`` makes.
+    """
+    predictions = dense_labels(np.asarray(host(model.predict(X))))
+    listed = prediction_assumptions(rows, ties)
+    if is_regressor(model):
+        return RegressionCertificate(epsilon, listed, absolute_errors(y, predictions))
+    if not is_classifier(model):
+        name = type(model).__name__
+        raise ValueError(f"model must be a classifier or a regressor, got {name}.")
+    confidences = prediction_confidences(model, X, are_sets=y.ndim == 2)
+    if y.ndim == 2:
+        check_label_sets(y, predictions)
+        is_wrong, counts = (y != predictions).any(axis=1), label_set_counts(y, predictions)
+    else:
+        check_classes(y, predictions)
+        classes = np.asarray(getattr(model, "classes_", predictions))
+        is_wrong, counts = y != predictions, class_counts(y, predictions, classes)
+    return ClassificationCertificate(epsilon, listed, is_wrong, confidences, counts)
+
+
+def checked_labels(y: Any) -> NDArray[Any]:
+    """Return labels as an array of numbers or of text, without missing values."""
+    check_no_missing(y)
+    labels = dense_labels(y if sparse.issparse(y) else np.asarray(host(y)))
+    # Numbers in a column of objects become an array of numbers.
+    return np.asarray(labels.tolist()) if labels.dtype == object else labels
+
+
+def absolute_errors(y: NDArray[Any], predictions: NDArray[Any]) -> FloatArray:
+    """Return the distance of each prediction from its label; of several outputs, the largest."""
+    if y.shape != predictions.shape or y.dtype.kind not in "biuf":
+        raise ValueError(
+            f"y must hold numbers in the shape of the predictions, {predictions.shape}, got "
+            f"{y.dtype} in the shape {y.shape}."
+        )
+    errors = np.abs(y.astype(np.float64) - predictions)
+    if not np.isfinite(errors).all():
+        raise ValueError("y and the predictions must be finite, got NaN or infinity.")
+    return errors if errors.ndim == 1 else errors.max(axis=1)
+
+
+def check_classes(y: NDArray[Any], predictions: NDArray[Any]) -> None:
+    """Raise ValueError unless labels and predictions are both numbers or both text."""
+    if (y.dtype.kind in "biuf") != (predictions.dtype.kind in "biuf"):
+        raise ValueError(
+            f"y must hold classes of the same type as the predictions, got {y[:1].tolist()} and "
+            f"predictions such as {predictions[:1].tolist()}: convert y."
+        )
+
+
+def check_label_sets(y: NDArray[Any], predictions: NDArray[Any]) -> None:
+    """Raise ValueError unless labels and predictions are columns of zeros and ones."""
+    if y.shape != predictions.shape or not (np.isin(y, (0, 1)).all()):
+        raise ValueError(
+            "y must have one column of classes, or one column of zeros and ones per label, got the "
+            f"shape {y.shape}: certify other outputs one at a time."
+        )
+
+
+def prediction_confidences(model: Any, X: Any, *, are_sets: bool = False) -> Confidences | None:
+    """Return how confident a classifier is of each prediction, or None if it does not say.
+
+    The confidence is the largest probability of ``predict_proba``. Without that method, it is the
+    difference of the two largest scores of ``decision_function``, or the absolute score if there
+    is one per row. ``are_sets`` says that there are several labels per row: the least certain one
+    counts.
+    """
+    if hasattr(model, "predict_proba"):
+        values = _largest_probabilities(model.predict_proba(X), are_sets)
+    elif hasattr(model, "decision_function"):
+        values = _margins(np.asarray(host(model.decision_function(X))), are_sets)
+    else:
+        return None
+    if not np.isfinite(values).all():
+        raise ValueError("the confidences of model must be finite, got NaN or infinity.")
+    return Confidences(values, 1.0 if hasattr(model, "predict_proba") else np.inf)
+
+
+def _largest_probabilities(probabilities: Any, are_sets: bool) -> FloatArray:
+    if isinstance(probabilities, list):
+        return np.min([each.max(axis=1) for each in probabilities], axis=0)
+    values = np.asarray(host(probabilities))
+    largest = np.maximum(values, 1 - values).min(axis=1) if are_sets else values.max(axis=1)
+    # A sum of probabilities may be rounded to slightly more than one.
+    return np.minimum(largest, 1.0)
+
+
+def _margins(scores: FloatArray, are_sets: bool) -> FloatArray:
+    if scores.ndim == 1:
+        return np.abs(scores)
+    if are_sets:
+        return np.abs(scores).min(axis=1)
+    second, first = np.partition(scores, -2, axis=1)[:, -2:].T
+    return first - second
+
+
+def row_summary(X: Any, y: NDArray[Any]) -> SampleSummary:
+    """Return the summary of rows of any kind, with which assumptions are checked.
+
+    Values that are not numbers count by a hash, which is the same in every sample.
+    """
+    codes = number_columns(y.reshape(len(y), -1))
+    return sample_summary(summable(X), sparse.csr_array(codes))
+
+
+def summable(X: Any) -> Any:
+    """Return rows of any kind as an array or sparse matrix of floating-point numbers."""
+    if is_tensor(X):
+        return X if X.is_floating_point() else X.double()
+    if hasattr(X, "tocsr"):
+        rows = X.tocsr()
+        return rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
+    rows = np.asarray(X)
+    return number_columns(rows.reshape(len(rows), -1))
+
+
+def number_columns(rows: NDArray[Any]) -> FloatArray:
+    """Return an array whose entries are numbers, hashes of text, or hashes of other objects."""
+    if rows.dtype.kind == "f":
+        return rows if rows.dtype == np.float32 else rows.astype(np.float64)
+    if rows.dtype.kind in "biu":
+        return rows.astype(np.float64)
+    return np.stack([_number_column(column) for column in rows.T], axis=1)
+
+
+def _number_column(column: NDArray[Any]) -> FloatArray:
+    try:
+        return column.astype(np.float64)
+    except (TypeError, ValueError):
+        names, places = np.unique(column.astype(str), return_inverse=True)
+        return np.array([_text_number(name) for name in names])[places]
+
+
+def _text_number(text: str) -> float:
+    """Return a whole number that stands for a text. Doubles hold 48 bits without rounding."""
+    return float(int.from_bytes(blake2b(text.encode(), digest_size=6).digest()))

@@ -1,0 +1,409 @@
+"""Certificates of a predictor, from rows that it was not learned from."""
+
+import math
+from abc import abstractmethod
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pacfourier.arrays import FloatArray, IntArray
+from pacfourier.bounds import holdout
+from pacfourier.bounds._arguments import bounded_vector, non_negative, positive, unit_open
+from pacfourier.bounds._result import rounded_up
+from pacfourier.pacbayes.assumptions import Assumption, Statement, Ties, run_assumption
+from pacfourier.pacbayes.holdout import FreshRows, fresh_row_assumptions
+from pacfourier.pacbayes.predictions import (
+    Abstention,
+    Confidences,
+    certified_abstention,
+    half_width,
+    least_rates,
+    mean_loss_bound,
+)
+
+__all__ = [
+    "ClassCounts",
+    "ClassificationCertificate",
+    "Confidences",
+    "PredictionCertificate",
+    "RegressionCertificate",
+    "class_counts",
+    "label_set_counts",
+    "prediction_assumptions",
+]
+
+# The share of new rows that the printed text of a regression is about.
+USUAL_COVERAGE = 0.9
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PredictionCertificate(Statement):
+    """What rows that a predictor was not learned from say about it.
+
+    Every statement holds with probability 1 - epsilon over these rows. If you read several of them
+    together, their epsilons add up.
+
+    Attributes
+    ----------
+    epsilon : float
+        Probability, over the rows, that a statement fails.
+    assumptions : tuple of Assumption
+        If one of them is violated, every bound raises an error that says how to fix it.
+    """
+
+    epsilon: float
+    assumptions: tuple[Assumption, ...]
+
+    def __post_init__(self) -> None:
+        unit_open("epsilon", self.epsilon)
+
+    @property
+    @abstractmethod
+    def n_samples(self) -> int:
+        """The number of rows."""
+
+    def mean_loss(self, losses: ArrayLike) -> float:
+        """Return an upper bound on the mean of any loss with values in [0, 1].
+
+        Use it for a loss of your own, such as a cost per row divided by the largest possible cost.
+
+        Parameters
+        ----------
+        losses : array-like of shape (n_samples,)
+            The loss of each row of the certificate. It may depend on the row, its label and the
+            prediction, but not on other rows.
+
+        Returns
+        -------
+        bound : float
+            It holds at any number of rows (betting: waudbysmith2024).
+        """
+        self._check_assumptions()
+        values = bounded_vector("losses", losses, 0.0, 1.0, size=self.n_samples)
+        return mean_loss_bound(values, self.epsilon)
+
+    def _shared(self) -> dict[str, Any]:
+        return {
+            "n_samples": self.n_samples,
+            "epsilon": self.epsilon,
+            "assumptions": [asdict(item) for item in self.assumptions],
+        }
+
+    def _probability(self) -> tuple[str, str]:
+        text = f"{1 - self.epsilon:g} over samples of {self.n_samples:,}"
+        return "holds with probability", text
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCounts:
+    """How often each class is the label, is predicted, and is both.
+
+    Attributes
+    ----------
+    classes : array of shape (n_classes,)
+    n_labelled, n_predicted, n_hits : arrays of shape (n_classes,)
+    """
+
+    classes: NDArray[Any]
+    n_labelled: IntArray
+    n_predicted: IntArray
+    n_hits: IntArray
+
+
+def class_counts(y: NDArray[Any], predictions: NDArray[Any], classes: NDArray[Any]) -> ClassCounts:
+    """Return the counts of classes, of those that are given and of those that occur."""
+    known = np.unique(np.concatenate([classes, y, predictions]))
+    labelled, predicted = np.searchsorted(known, y), np.searchsorted(known, predictions)
+    n = len(known)
+    return ClassCounts(
+        classes=known,
+        n_labelled=np.bincount(labelled, minlength=n),
+        n_predicted=np.bincount(predicted, minlength=n),
+        n_hits=np.bincount(labelled[labelled == predicted], minlength=n),
+    )
+
+
+def label_set_counts(y: NDArray[Any], predictions: NDArray[Any]) -> ClassCounts:
+    """Return the counts of the labels in label sets, which are columns of zeros and ones."""
+    labelled, predicted = y.astype(bool), predictions.astype(bool)
+    return ClassCounts(
+        classes=np.arange(y.shape[1]),
+        n_labelled=labelled.sum(axis=0),
+        n_predicted=predicted.sum(axis=0),
+        n_hits=(labelled & predicted).sum(axis=0),
+    )
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ClassificationCertificate(PredictionCertificate):
+    """Bounds on the error of a classifier, from rows that it was not learned from.
+
+    Each of ``error``, the bounds of all classes together, and each result of ``abstention`` and
+    ``mean_loss`` holds with probability 1 - epsilon over these rows. If you read several of them,
+    their epsilons add up.
+
+    Attributes
+    ----------
+    epsilon : float
+        Probability, over the rows, that a statement fails.
+    assumptions : tuple of Assumption
+        If one of them is violated, every bound raises an error that says how to fix it.
+    is_wrong : array of shape (n_samples,)
+        Whether the prediction of a row is wrong. For label sets: whether any label is.
+    confidences : Confidences or None
+        How confident the classifier is of each prediction. None if it does not say.
+    counts : ClassCounts
+    """
+
+    is_wrong: NDArray[np.bool_]
+    confidences: Confidences | None
+    counts: ClassCounts
+
+    @property
+    def n_samples(self) -> int:
+        """The number of rows."""
+        return len(self.is_wrong)
+
+    @property
+    def observed_error(self) -> float:
+        """The share of these rows that is predicted wrongly."""
+        return float(self.is_wrong.mean())
+
+    @property
+    def error(self) -> float:
+        """An upper bound on the share of new rows that is predicted wrongly (Clopper-Pearson)."""
+        self._check_assumptions()
+        n_errors = int(self.is_wrong.sum())
+        return holdout(n_errors=n_errors, n_samples=self.n_samples, epsilon=self.epsilon).value
+
+    @property
+    def recall(self) -> dict[Any, float]:
+        """Lower bounds, by class: of new rows of this class, how many are predicted as such.
+
+        The bounds of recall and precision hold for all classes together, with probability
+        1 - epsilon. The bound of a class without rows is zero.
+        """
+        return self._rates(self.counts.n_labelled)
+
+    @property
+    def precision(self) -> dict[Any, float]:
+        """Lower bounds, by class: of new rows predicted as this class, how many belong to it.
+
+        They hold together with those of recall.
+        """
+        return self._rates(self.counts.n_predicted)
+
+    def _rates(self, n_rows: IntArray) -> dict[Any, float]:
+        self._check_assumptions()
+        # Recall and precision get half of epsilon each.
+        rates = least_rates(self.counts.n_hits, n_rows, self.epsilon / 2)
+        return dict(zip(self.counts.classes.tolist(), rates.tolist(), strict=True))
+
+    def abstention(self, error: float = 0.01) -> Abstention:
+        """Return the confidence from which on few predictions are wrong.
+
+        The confidence of a prediction is the largest probability of ``predict_proba``. For
+        classifiers without it, it is the difference of the two largest scores of
+        ``decision_function``, or the absolute score if there are two classes. Of several labels,
+        the least certain one counts.
+
+        Parameters
+        ----------
+        error : float, default=0.01
+            The error that you wish among the predictions that you accept. Name it before you see
+            results for other values.
+
+        Returns
+        -------
+        abstention : Abstention
+            ``threshold``, with the share of rows that it accepts. If you accept a prediction only
+            if its confidence is at least the threshold, then the share of errors among accepted
+            predictions is at most ``error``, with probability 1 - epsilon. If no threshold could
+            be certified, it is infinite.
+        """
+        self._check_assumptions()
+        unit_open("error", error)
+        if self.confidences is None:
+            raise ValueError(
+                "abstention needs a classifier with predict_proba or decision_function, "
+                "got one that has neither."
+            )
+        return certified_abstention(
+            self.confidences, self.is_wrong, error=error, epsilon=self.epsilon
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as a dictionary that can be written as JSON.
+
+        Returns
+        -------
+        contents : dict
+            The bounds are None if the certificate is refused.
+        """
+        is_refused = bool(self.violations)
+        return {
+            "error": None if is_refused else self.error,
+            "observed_error": self.observed_error,
+            "classes": self.counts.classes.tolist(),
+            "recall": None if is_refused else list(self.recall.values()),
+            "precision": None if is_refused else list(self.precision.values()),
+            **self._shared(),
+        }
+
+    def _headline(self) -> str:
+        if self.violations:
+            return "No certificate for the classifier"
+        return f"Error of the classifier <= {rounded_up(self.error)}"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = [self._probability(), ("observed error", f"{self.observed_error:.4f}")]
+        if self.violations:
+            return facts
+        rates = {"lowest recall": self.recall, "lowest precision": self.precision}
+        return facts + [(name, _lowest(bounds)) for name, bounds in rates.items()]
+
+
+def _lowest(rates: dict[Any, float]) -> str:
+    name = min(rates, key=lambda each: rates[each])
+    return f">= {rounded_down(rates[name])} (class {name})"
+
+
+def rounded_down(value: float) -> str:
+    """Return a number as text, rounded down to four decimals.
+
+    Examples
+    --------
+    >>> rounded_down(0.97119)
+    '0.9711'
+    """
+    return rounded_up(-value).lstrip("-")
+
+
+def shortened_up(value: float) -> str:
+    """Return a non-negative number as text, rounded up to four significant digits.
+
+    Examples
+    --------
+    >>> shortened_up(12.3411), shortened_up(0.0), shortened_up(54321.0)
+    ('12.35', '0', '5.433e+04')
+    """
+    n_digits = 3 - math.floor(math.log10(value)) if value else 0
+    return f"{float(rounded_up(value, n_digits)):.4g}"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class RegressionCertificate(PredictionCertificate):
+    """Bounds on the absolute error of a regressor, from rows that it was not learned from.
+
+    Each result holds with probability 1 - epsilon over these rows. If you read several of them,
+    their epsilons add up: name the coverage, tolerance or limit before you see results.
+
+    Attributes
+    ----------
+    epsilon : float
+        Probability, over the rows, that a statement fails.
+    assumptions : tuple of Assumption
+        If one of them is violated, every bound raises an error that says how to fix it.
+    absolute_errors : array of shape (n_samples,)
+        Distance between prediction and label. Of several outputs, the largest counts.
+    """
+
+    absolute_errors: FloatArray
+
+    @property
+    def n_samples(self) -> int:
+        """The number of rows."""
+        return len(self.absolute_errors)
+
+    def half_width(self, coverage: float = USUAL_COVERAGE) -> float:
+        """Return h such that the interval of prediction - h to prediction + h is reliable.
+
+        Parameters
+        ----------
+        coverage : float, default=0.9
+            The share of new rows whose label must lie in the interval.
+
+        Returns
+        -------
+        half_width : float
+            With probability 1 - epsilon, the interval contains the labels of at least this share
+            of new rows. Infinite if there are too few rows to tell.
+        """
+        self._check_assumptions()
+        return half_width(self.absolute_errors, unit_open("coverage", coverage), self.epsilon)
+
+    def exceedance(self, tolerance: float) -> float:
+        """Return an upper bound on the share of new rows whose error exceeds a tolerance.
+
+        Parameters
+        ----------
+        tolerance : float
+            The largest absolute error that you accept, in the unit of y.
+
+        Returns
+        -------
+        bound : float
+            The exact binomial (Clopper-Pearson) bound.
+        """
+        self._check_assumptions()
+        n_errors = int((self.absolute_errors > non_negative("tolerance", tolerance)).sum())
+        return holdout(n_errors=n_errors, n_samples=self.n_samples, epsilon=self.epsilon).value
+
+    def mean_absolute_error(self, limit: float) -> float:
+        """Return an upper bound on the mean absolute error, where larger errors count as a limit.
+
+        No bound on the mean itself is possible without a limit: a rare row may have any error.
+
+        Parameters
+        ----------
+        limit : float
+            The largest error that counts, in the unit of y. Name one that errors rarely exceed.
+
+        Returns
+        -------
+        bound : float
+            In the unit of y. It bounds the mean of the smaller of absolute error and limit.
+        """
+        largest = positive("limit", limit)
+        return largest * self.mean_loss(np.minimum(self.absolute_errors / largest, 1.0))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as a dictionary that can be written as JSON.
+
+        Returns
+        -------
+        contents : dict
+            ``"half_width"`` is None if the certificate is refused, or if there are too few rows.
+        """
+        width = None if self.violations else self.half_width()
+        return {
+            "half_width": None if width == np.inf else width,
+            "coverage": USUAL_COVERAGE,
+            "observed_mean_absolute_error": float(self.absolute_errors.mean()),
+            **self._shared(),
+        }
+
+    def _headline(self) -> str:
+        if self.violations:
+            return "No certificate for the regressor"
+        width, share = self.half_width(), f"{100 * USUAL_COVERAGE:g} % of new rows"
+        if width == np.inf:
+            return f"Too few rows to bound the absolute error of the regressor for {share}"
+        return f"Absolute error of the regressor <= {shortened_up(width)} for {share}"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        mean, median = self.absolute_errors.mean(), np.median(self.absolute_errors)
+        observed = f"mean {mean:.4g}, median {median:.4g}"
+        return [self._probability(), ("observed absolute error", observed)]
+
+
+def prediction_assumptions(rows: FreshRows, ties: Ties = None) -> tuple[Assumption, ...]:
+    """Return the assumptions of all statements about a predictor, given what its rows are."""
+    reason = "you use this very model. A model that is fitted again needs a new certificate."
+    return (
+        *fresh_row_assumptions(rows, ties),
+        Assumption("object", "declared", reason),
+        *((run_assumption(),) if rows.is_split else ()),
+    )
