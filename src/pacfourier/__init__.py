@@ -6,6 +6,8 @@ from pacfourier.data.parquet import parquet_batches
 from pacfourier.estimators.boosted_rff import BoostedRFF
 from pacfourier.estimators.certify import certify
 from pacfourier.estimators.certify_predictions import certify_predictions
+from pacfourier.estimators.fourier_classifier import FourierClassifier
+from pacfourier.estimators.fourier_regressor import FourierRegressor
 from pacfourier.estimators.gibbs_rff import GibbsRFF
 from pacfourier.estimators.holdout import holdout_certificate
 from pacfourier.estimators.losses import alignment_losses
@@ -30,6 +32,8 @@ __all__ = [
     "BoostedRFF",
     "Certificate",
     "ClassificationCertificate",
+    "FourierClassifier",
+    "FourierRegressor",
     "GibbsRFF",
     "PBLandmarks",
     "RBFLandmarks",

@@ -1,4 +1,4 @@
-"""Compiled loops: sine and cosine of turns, their weighted sums, and counter-based normals.
+"""Compiled loops: sine and cosine of turns, their weighted sums, Adam, and counter-based normals.
 
 Callers import this module when they first need it, because numba is slow to import. Angles are in
 *turns*, the phase divided by 2 pi: subtracting the nearest integer reduces them to one period.
@@ -193,6 +193,24 @@ def add_similarities(turns, offsets, weights, starts, similarities):
                 for j in range(starts[landmark], starts[landmark + 1]):
                     total += weights[setting, j] * waves[j]
                 similarities[setting, i, landmark] += total
+
+
+@njit(nogil=True, fastmath=True, cache=True)
+def adam(part, slope, first, second, factors):
+    """Make one step of Adam with decoupled decay, in place; see ``core.boosting.descent``.
+
+    ``first`` and ``second`` are the running means. The factors are the rate divided by the bias of
+    the first, one over the bias of the second, and what decay leaves of a parameter.
+    """
+    scale, correction, kept = factors
+    old, new = np.float32(0.9), np.float32(0.1)
+    older, newer = np.float32(0.99), np.float32(0.01)
+    for i in range(len(part)):
+        gradient = slope[i]
+        first[i] = old * first[i] + new * gradient
+        second[i] = older * second[i] + newer * gradient * gradient
+        size = np.sqrt(correction * second[i]) + np.float32(1e-8)
+        part[i] = kept * part[i] - scale * first[i] / size
 
 
 _PHILOX_MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))

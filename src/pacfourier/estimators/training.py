@@ -8,10 +8,16 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
-from pacfourier.arrays import FloatArray, IntArray
+from pacfourier.arrays import FloatArray, IntArray, host
 from pacfourier.core.boosting.columns import Columns, described_columns
-from pacfourier.core.boosting.cosine_model import CosineModel, model_gradient, model_scores
+from pacfourier.core.boosting.cosine_model import (
+    CosineModel,
+    first_columns,
+    model_gradient,
+    model_scores,
+)
 from pacfourier.core.boosting.descent import Decays, Descent, Labelled, one_cycle
 from pacfourier.core.boosting.objectives import Objective
 from pacfourier.core.boosting.residuals import residual_losses
@@ -23,18 +29,29 @@ from pacfourier.pacbayes.posteriors import (
 )
 from pacfourier.spectra import RBF, Mixture
 
+Report = Callable[[str], None]
+
 # Bandwidths of the candidates, times the mean squared distance between two samples.
 RELATIVE_GAMMAS = tuple(2 * 10.0**k for k in np.arange(-2, 1.25, 0.5))
 N_CANDIDATES = 1200
 # Rows from which the start is drawn: enough to rank candidates, whatever the sample size.
 START_ROWS = 5000
-# The largest rate of a descent, its decay of amplitudes and slopes, and the decays of frequencies
-# to choose from.
+# The largest rate of a descent, and the decays of amplitudes, slopes, and slopes of coded columns.
 PEAK_RATE, AMPLITUDE_DECAY, LINEAR_DECAY, CODED_DECAY = 0.01, 0.1, 1.0, 0.0
-STRENGTHS = (0.3, 1.0, 3.0)
-# A run has at least so many steps and epochs.
+# The decays of frequencies to choose from. Codes need a strong one.
+STRENGTHS, CODED_STRENGTHS = (0.3, 3.0, 10.0), (3.0,)
+# More columns than these would get too few knots each.
+MOST_CODED_COLUMNS = 128
+# Limits on the number of steps and of passes over the rows, and on the rows of a mini-batch.
 FEWEST_STEPS, FEWEST_EPOCHS, MOST_EPOCHS = 2000, 10, 60
 SMALLEST_BATCH, LARGEST_BATCH, BATCHES_PER_EPOCH = 32, 500, 20
+# Smaller samples are split three times to choose a recipe, larger ones once.
+SMALL_SAMPLE, LARGE_SAMPLE = 1000, 10_000
+ASIDE, MOST_ASIDE = 0.2, 10_000
+# Runs on large samples that only compare recipes are shortened to this share.
+SHORT_RUN = 0.35
+# Rows that are coded at a time when scores are computed.
+SCORED_ROWS = 8192
 
 
 class Recipe(NamedTuple):
@@ -50,9 +67,18 @@ class Trained(NamedTuple):
     model: CosineModel
     columns: Columns
 
-    def scores(self, X: Any) -> Any:
+    def scores(self, X: Any) -> FloatArray:
         """Return the outputs of the model for rows of the user's table."""
-        return model_scores(self.columns.inputs(X), self.model)
+        starts = range(0, X.shape[0], SCORED_ROWS)
+        blocks = [self.columns.inputs(X[start : start + SCORED_ROWS]) for start in starts]
+        parts = [np.asarray(host(model_scores(block, self.model))) for block in blocks]
+        return np.concatenate(parts) if parts else np.empty((0, len(self.model.intercepts)))
+
+    def scaled(self, factor: float) -> "Trained":
+        """Return the model whose scores are multiplied by a factor."""
+        frequencies, *parts = self.model
+        model = CosineModel(frequencies, *(np.float32(factor) * part for part in parts))
+        return self._replace(model=model)
 
 
 class Task(NamedTuple):
@@ -82,27 +108,34 @@ def residual_prior(spread: float) -> Mixture:
     return Mixture([RBF(gamma / spread) for gamma in RELATIVE_GAMMAS])
 
 
-def start_of(task: Task, rows: Labelled) -> CosineModel:
-    """Return the best constant with frequencies drawn on its residuals, whose amplitudes are zero.
-
-    ``rows`` are those of the task, with scaled and coded columns.
-    """
-    few = rows.take(np.arange(min(len(rows), START_ROWS)))
-    means = np.average(rows.labels, axis=0, weights=rows.weights)
-    constant = CosineModel.constant(rows.X.shape[1], task.objective.constant(means))
-    weights = few.weights / few.weights.sum()
-    _, _, residuals = model_gradient(constant, few.X, few.labels, task.objective.losses, weights)
-    spread = 2 * max(float(mean_square(few.X)), 1e-12)
-    n_candidates = max(N_CANDIDATES, 2 * task.n_frequencies)
-    pool = FrequencyPool(residual_prior(spread), n_candidates, rows.X.shape[1], task.seed)
-    drawn = drawn_frequencies(few.X, residuals * weights[:, np.newaxis], pool, task.n_frequencies)
-    return constant.extended(drawn).sloped()
+def start_of(task: Task, columns: Columns) -> CosineModel:
+    """Return the best constant, with frequencies drawn on its residuals and amplitudes of zero."""
+    _, labels, weights = task.rows
+    few = coded_rows(columns, task.rows.take(np.arange(min(task.rows.n_samples, START_ROWS))))
+    means = np.average(labels, axis=0, weights=weights)
+    constant = CosineModel.constant(few.X.shape[1], task.objective.constant(means))
+    n_seen = columns.n_seen or few.X.shape[1]
+    constant = constant.sloped()._replace(frequencies=np.zeros((0, n_seen)))
+    shares = few.weights / few.weights.sum()
+    _, _, residuals = model_gradient(constant, few.X, few.labels, task.objective.losses, shares)
+    seen = first_columns(few.X, constant.frequencies)
+    prior = residual_prior(2 * max(mean_square(seen), 1e-12))
+    pool = FrequencyPool(prior, max(N_CANDIDATES, 2 * task.n_frequencies), n_seen, task.seed)
+    pulls = residuals * shares[:, np.newaxis]
+    return constant.extended(drawn_frequencies(seen, pulls, pool, task.n_frequencies))
 
 
 def mean_square(X: Any) -> float:
     """Return the mean squared length of the rows."""
-    squares = X.multiply(X) if hasattr(X, "multiply") and hasattr(X, "indptr") else X * X
+    squares = X.multiply(X) if hasattr(X, "tocsr") else X * X
     return float(squares.sum()) / X.shape[0]
+
+
+def coded_rows(columns: Columns, rows: Labelled) -> Labelled:
+    """Return rows with columns in their units and codes, in single precision."""
+    inputs = columns.inputs(rows.X)
+    is_tensor = hasattr(inputs, "float")
+    return rows._replace(X=inputs.float() if is_tensor else inputs.astype(np.float32, copy=False))
 
 
 def batch_size(n_samples: int) -> int:
@@ -111,28 +144,111 @@ def batch_size(n_samples: int) -> int:
 
 
 def epochs(n_samples: int) -> int:
-    """Return the number of passes, from the fewest steps and the fewest passes of a run."""
+    """Return the number of passes over the rows of a run."""
     steps = -(-n_samples // batch_size(n_samples))
     return int(np.clip(-(-FEWEST_STEPS // steps), FEWEST_EPOCHS, MOST_EPOCHS))
 
 
-def trained(
-    task: Task, recipe: Recipe, report: Callable[[str], None], share: float = 1.0
-) -> Trained:
+def decays_of(recipe: Recipe) -> Decays:
+    """Return the decays of all parts of a model."""
+    return Decays(recipe.strength, AMPLITUDE_DECAY, CODED_DECAY if recipe.coded else LINEAR_DECAY)
+
+
+def trained(task: Task, recipe: Recipe, report: Report, share: float = 1.0) -> Trained:
     """Return the model that a recipe gives. ``share`` shortens the run."""
-    X, labels, weights = task.rows
-    columns = described_columns(X, weights.astype(np.float64), coded=recipe.coded)
-    rows = Labelled(columns.inputs(X), labels, weights)
-    slopes = CODED_DECAY if recipe.coded else LINEAR_DECAY
-    decays = Decays(recipe.strength, AMPLITUDE_DECAY, slopes)
-    descent = Descent.start(start_of(task, rows), task.objective.losses, decays)
-    size, n_epochs = batch_size(len(rows)), max(2, round(share * epochs(len(rows))))
-    n_steps = n_epochs * -(-len(rows) // size)
+    n_samples = task.rows.n_samples
+    columns = described_columns(
+        task.rows.X, task.rows.weights.astype(np.float64), coded=recipe.coded
+    )
+    rows = coded_rows(columns, task.rows)
+    descent = Descent.start(start_of(task, columns), task.objective.losses, decays_of(recipe))
+    size, n_epochs = batch_size(n_samples), max(2, round(share * epochs(n_samples)))
+    n_steps = n_epochs * -(-n_samples // size)
     rng = np.random.default_rng(task.seed)
     for number in range(n_epochs):
-        order = rng.permutation(len(rows))
+        order = rng.permutation(n_samples)
         loss = descent.pass_over(
             rows, order, size, lambda step: PEAK_RATE * one_cycle((step + 1) / n_steps)
         )
         report(f"epoch {number + 1}/{n_epochs}: mean loss {loss:.4f}")
     return Trained(descent.model, columns)
+
+
+class Trial(NamedTuple):
+    """How a recipe did on rows set aside: their losses, scores and labels."""
+
+    recipe: Recipe
+    losses: FloatArray
+    scores: FloatArray
+    labels: FloatArray
+
+
+def possible_recipes(X: Any, codes: Any, strength: Any) -> list[Recipe]:
+    """Return the recipes that the parameters of an estimator allow."""
+    can_be_coded = not hasattr(X, "tocsr") and X.shape[1] <= MOST_CODED_COLUMNS
+    recipes = []
+    for coded, strengths in ((False, STRENGTHS), (True, CODED_STRENGTHS)):
+        if codes == coded or (codes == "auto" and (can_be_coded or not coded)):
+            chosen = strengths if isinstance(strength, str) else (float(strength),)
+            recipes += [Recipe(coded, each) for each in chosen]
+    return recipes
+
+
+def splits(n_samples: int, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield rows to learn from and rows set aside: three folds of a small sample, else one part."""
+    order = np.random.default_rng([seed, 1]).permutation(n_samples)
+    if n_samples < SMALL_SAMPLE:
+        for fold in np.array_split(order, 3):
+            yield np.setdiff1d(order, fold), fold
+        return
+    size = min(int(ASIDE * n_samples), MOST_ASIDE)
+    yield order[size:], order[:size]
+
+
+def _silence(line: str) -> None:
+    """Report nothing: the passes of a trial are of no interest."""
+
+
+def trial_of(task: Task, recipe: Recipe, report: Report) -> Trial:
+    """Return how a recipe does on rows set aside."""
+    share = SHORT_RUN if task.rows.n_samples > LARGE_SAMPLE else 1.0
+    losses, scores, labels = [], [], []
+    for learned, aside in splits(task.rows.n_samples, task.seed):
+        found = trained(task.part(learned), recipe, _silence, share)
+        rows = task.rows.take(aside)
+        scores.append(found.scores(rows.X))
+        labels.append(rows.labels)
+        values = task.objective.losses(scores[-1], rows.labels)[0].sum(axis=1)
+        losses.append(values * rows.weights)
+    trial = Trial(recipe, *(np.concatenate(each) for each in (losses, scores, labels)))
+    report(
+        f"{'codes, ' if recipe.coded else ''}strength {recipe.strength:g}: "
+        f"loss {trial.losses.mean():.4f} on rows set aside"
+    )
+    return trial
+
+
+def best_trial(trials: list[Trial]) -> Trial:
+    """Return the trial with the smallest loss. Codes must win by more than one standard error."""
+    ranked = sorted(trials, key=lambda trial: float(trial.losses.mean()))
+    best = ranked[0]
+    plain = [trial for trial in ranked if not trial.recipe.coded]
+    if not best.recipe.coded or not plain:
+        return best
+    gain = plain[0].losses - best.losses
+    return best if gain.mean() > gain.std() / np.sqrt(len(gain)) else plain[0]
+
+
+def sharpness(trial: Trial, objective: Objective) -> float:
+    """Return the factor of the scores at which probabilities on rows set aside fit best.
+
+    Long runs make a model too sure of itself. Dividing its scores by a temperature mends this
+    (guo2017), and one number can be learned from few rows.
+    """
+
+    def mean_loss(exponent: float) -> float:
+        factor = np.float32(np.exp(exponent))
+        return float(objective.losses(factor * trial.scores, trial.labels)[0].sum(axis=1).mean())
+
+    found = minimize_scalar(mean_loss, bounds=(-1.5, 1.5), method="bounded")
+    return float(np.exp(found.x))

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacfourier.arrays import FloatArray, Samples, beside, host, is_tensor, namespace
+from pacfourier.arrays import FloatArray, IntArray, Samples, host, is_tensor, matching, namespace
 from pacfourier.core.boosting.scaling import column_moments
+from pacfourier.core.phases import largest_magnitudes
 
 __all__ = ["Columns", "described_columns", "piecewise_codes"]
 
@@ -24,6 +25,8 @@ __all__ = ["Columns", "described_columns", "piecewise_codes"]
 CODE_UNIT = 2.0
 # At most so many knots in one column, and so many codes in all.
 MOST_KNOTS, MOST_CODES = 255, 2048
+# Frequencies see at most so many columns of sparse samples. The linear part sees all of them.
+WIDEST = 4096
 # Each interval between knots holds at least so many rows on average.
 ROWS_PER_KNOT = 50
 
@@ -39,35 +42,39 @@ class Columns:
         Empty if no column is coded.
     centres : array of shape (n_inputs,)
         Means of the columns in their units, then of the codes. Zero for sparse samples.
+    order : array of shape (n_columns,), default=None
+        Order of the columns in wide sparse samples: those with most entries come first.
+    n_seen : int, default=None
+        How many of the inputs the frequencies see; None means all.
     """
 
     units: FloatArray
     knots: dict[int, FloatArray]
     centres: FloatArray
+    order: IntArray | None = None
+    n_seen: int | None = None
 
     def inputs(self, X: Any) -> Any:
-        """Return scaled columns, then the codes of each coded column.
+        """Return columns in their units, then the codes of each coded column.
 
-        The result has single precision. Sparse samples stay sparse, and are not centred.
+        Sparse samples stay sparse, and are not centred.
         """
-        if sparse.issparse(X):
-            return (X @ sparse.diags_array(1 / self.units)).tocsr().astype(np.float32)
-        coded = self._coded(X)
-        coded -= beside(X, self.centres.astype(np.float32))
-        return coded
+        if hasattr(X, "tocsr"):
+            measured = (X @ sparse.diags_array(1 / self.units)).tocsr().astype(X.dtype)
+            return measured if self.order is None else measured[:, self.order]
+        return self._coded(X) - matching(X, self.centres)
 
     def _coded(self, X: Any) -> Any:
         """Return columns in their units and codes, before they are centred."""
-        measured = X / beside(X, self.units)
+        measured = X / matching(X, self.units)
         parts = [measured, *(piecewise_codes(X[:, j], each) for j, each in self.knots.items())]
-        joined = namespace(X).concatenate(parts, 1) if len(parts) > 1 else measured
-        return joined.float() if is_tensor(X) else joined.astype(np.float32, copy=False)
+        return namespace(X).concatenate(parts, 1) if len(parts) > 1 else measured
 
 
 def piecewise_codes(values: Any, knots: FloatArray) -> Any:
     """Return the codes of one column, of shape (n_samples, n_knots - 1)."""
-    starts, widths = (beside(values, each) for each in (knots[:-1], np.diff(knots)))
-    return CODE_UNIT * namespace(values).clip((values[:, np.newaxis] - starts) / widths, 0, 1)
+    starts, widths = (matching(values, each) for each in (knots[:-1], np.diff(knots)))
+    return CODE_UNIT * namespace(values).clip((values[:, None] - starts) / widths, 0, 1)
 
 
 def described_columns(X: Samples, copies: FloatArray, *, coded: bool) -> Columns:
@@ -82,9 +89,7 @@ def described_columns(X: Samples, copies: FloatArray, *, coded: bool) -> Columns
         Whether columns with more than two values also get piecewise-linear codes.
     """
     if sparse.issparse(X):
-        largest = np.abs(X).max(axis=0).toarray().ravel()
-        units = np.where(largest > 0, largest / CODE_UNIT, np.inf)
-        return Columns(units, {}, np.zeros(X.shape[1]))
+        return _sparse_columns(X)
     means, variances = column_moments(X, copies)
     lowest, highest = (host(_extremes(X, which)) for which in ("min", "max"))
     is_pair = _have_two_values(X, lowest, highest)
@@ -97,9 +102,20 @@ def described_columns(X: Samples, copies: FloatArray, *, coded: bool) -> Columns
     return replace(columns, centres=column_moments(columns._coded(X), copies)[0])
 
 
+def _sparse_columns(X: Any) -> Columns:
+    """Return the units of sparse columns: half of the largest absolute value."""
+    largest = largest_magnitudes(X)
+    units = np.where(largest > 0, largest / CODE_UNIT, np.inf)
+    columns = Columns(units, {}, np.zeros(X.shape[1]))
+    if X.shape[1] <= WIDEST:
+        return columns
+    order = np.argsort(-np.bincount(X.indices, minlength=X.shape[1]), kind="stable")
+    return replace(columns, order=order, n_seen=WIDEST)
+
+
 def _have_two_values(X: Any, lowest: FloatArray, highest: FloatArray) -> NDArray[np.bool_]:
     """Return which columns have no value between the smallest and the largest."""
-    is_end = (X == beside(X, lowest)) | (X == beside(X, highest))
+    is_end = (matching(X, lowest) == X) | (matching(X, highest) == X)
     return np.asarray(host(is_end.all(0)))
 
 
@@ -123,7 +139,7 @@ def column_units(
     units = np.where(varies, np.where(is_pair, ranges / CODE_UNIT, deviations), np.inf)
     is_other = varies & ~is_pair
     kinds, counts = np.unique(ranges[is_other], return_counts=True)
-    if len(counts) and 1 < counts.max() and counts.max() >= counts.sum() / 2:
+    if len(counts) and counts.max() > 1 and counts.max() >= counts.sum() / 2:
         is_alike = is_other & (ranges <= kinds[counts.argmax()])
         units[is_alike] = np.sqrt(np.mean(np.square(units[is_alike])))
     return units

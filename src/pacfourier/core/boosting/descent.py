@@ -1,7 +1,7 @@
 r"""Stochastic descent of a cosine model: Adam with decoupled decay, on mini-batches.
 
-Every parameter :math:`\theta` has running means m and v of its gradient g and of :math:`g^2`. A step
-is
+Every parameter :math:`\theta` has running means m and v of its gradient g and of :math:`g^2`. A
+step is
 
 .. math:: \theta \leftarrow (1 - \eta \lambda)\, \theta
           - \eta\, \frac{m / (1 - 0.9^t)}{\sqrt{v / (1 - 0.99^t)} + 10^{-8}} .
@@ -50,8 +50,10 @@ class Labelled(NamedTuple):
         """Return chosen rows."""
         return Labelled(self.X[rows], self.labels[rows], self.weights[rows])
 
-    def __len__(self) -> int:
-        return int(self.X.shape[0])
+    @property
+    def n_samples(self) -> int:
+        """The number of rows."""
+        return len(self.labels)
 
 
 def one_cycle(progress: float) -> float:
@@ -76,18 +78,13 @@ class Descent:
     def start(cls, model: CosineModel, losses: Losses, decays: Decays) -> "Descent":
         """Return the descent before its first step. It works on a copy, in single precision."""
         single = model.astype(np.float32)
-        return cls(single, losses, decays, *(single.astype(np.float32) for _ in range(2)))._clear()
-
-    def _clear(self) -> "Descent":
-        for part in (*self.first, *self.second):
-            part[:] = 0
-        return self
+        return cls(single, losses, decays, single.zeros(), single.zeros())
 
     def move(self, batch: Labelled, rate: float) -> float:
         """Make one step with the rows of a mini-batch, and return their mean loss."""
-        from pacfourier.core.boosting import compiled
+        from pacfourier.core import loops
 
-        weights = batch.weights / np.float32(len(batch))
+        weights = batch.weights / np.float32(batch.n_samples)
         residuals = np.empty_like(batch.labels)
         loss, gradient = gradient_sums(
             batch.X, self.model, batch.labels, self.losses, weights, residuals
@@ -98,11 +95,9 @@ class Descent:
         for part, slope, first, second, decay in zip(
             self.model, gradient, self.first, self.second, self.decays.by_part(), strict=True
         ):
-            compiled.adam(
-                *(each.ravel() for each in (part, slope, first, second)),
-                np.float32(scale), np.float32(correction), np.float32(1 - rate * decay),
-            )  # fmt: skip
-        return loss
+            factors = np.array([scale, correction, 1 - rate * decay], dtype=np.float32)
+            loops.adam(part.ravel(), slope.ravel(), first.ravel(), second.ravel(), factors)
+        return float(loss)
 
     def pass_over(self, rows: Labelled, order: IntArray, batch_size: int, rates: Any) -> float:
         """Make one step per mini-batch of rows in an order, and return the mean loss.
@@ -112,5 +107,5 @@ class Descent:
         total = 0.0
         for start in range(0, len(order), batch_size):
             batch = rows.take(order[start : start + batch_size])
-            total += self.move(batch, rates(self.step)) * len(batch)
+            total += self.move(batch, rates(self.step)) * batch.n_samples
         return total / len(order)
