@@ -315,6 +315,9 @@ def test_ties_are_accepted_together_and_their_errors_count_first():
     )
     assert unknown.accepted == 0
     assert (known.accepted, known.threshold) == (1.0, 0.5)
+    # With ten rows at the top, the first test needs others, of which the wrong ones come first.
+    few = Confidences(np.repeat([1.0, 0.5], [10, 990]), 1.0)
+    assert certified_abstention(few, is_wrong, error=0.02, epsilon=0.05).accepted == 0
 
 
 @pytest.mark.parametrize(
