@@ -15,7 +15,6 @@ from pacfourier.arrays import FloatArray, beside
 from pacfourier.core.boosting.objectives import OBJECTIVES
 from pacfourier.estimators.base import all_or_nothing, drawn_seed
 from pacfourier.estimators.fourier_predictor import FourierPredictor, labelled
-from pacfourier.estimators.training import Trained
 
 
 class FourierClassifier(ClassifierMixin, FourierPredictor):
@@ -175,9 +174,6 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
     def _objective_name(self) -> str:
         is_softmax = len(self.classes_) > 2 and not self._has_label_sets
         return "softmax" if is_softmax else "logistic"
-
-    def _calibrated(self, found: Trained, factor: float) -> Trained:
-        return found.scaled(factor)
 
     def decision_function(self, X: Any) -> Any:
         """Return the scores, which are logarithms of odds.

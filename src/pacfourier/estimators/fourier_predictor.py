@@ -20,7 +20,6 @@ from pacfourier.estimators.training import (
     Trained,
     best_trial,
     possible_recipes,
-    sharpness,
     trained,
     trial_of,
 )
@@ -99,13 +98,7 @@ class FourierPredictor(BaseEstimator):
             self._store(trained(task, recipes[0], report), recipes[0])
             return
         best = best_trial([trial_of(task, recipe, report) for recipe in recipes])
-        found = trained(task, best.recipe, report)
-        self._store(self._calibrated(found, sharpness(best, objective)), best.recipe)
-
-    def _calibrated(self, found: Trained, factor: float) -> Trained:
-        """Return the model with calibrated scores. Only probabilities need it."""
-        del factor
-        return found
+        self._store(trained(task, best.recipe, report).scaled(best.factor), best.recipe)
 
     def _store(self, found: Trained, recipe: Recipe) -> None:
         self._trained = found

@@ -43,13 +43,13 @@ STRENGTHS, CODED_STRENGTHS = (0.3, 3.0, 10.0), (3.0,)
 # More columns than these would get too few knots each.
 MOST_CODED_COLUMNS = 128
 # Limits on the number of steps and of passes over the rows, and on the rows of a mini-batch.
-FEWEST_STEPS, FEWEST_EPOCHS, MOST_EPOCHS = 2000, 10, 60
+FEWEST_STEPS, FEWEST_EPOCHS, MOST_EPOCHS = 1600, 10, 60
 SMALLEST_BATCH, LARGEST_BATCH, BATCHES_PER_EPOCH = 32, 500, 20
 # Smaller samples are split three times to choose a recipe, larger ones once.
 SMALL_SAMPLE, LARGE_SAMPLE = 1000, 10_000
 ASIDE, MOST_ASIDE = 0.2, 10_000
 # Runs on large samples that only compare recipes are shortened to this share.
-SHORT_RUN = 0.35
+SHORT_RUN = 0.2
 # Rows that are coded at a time when scores are computed.
 SCORED_ROWS = 8192
 
@@ -175,12 +175,11 @@ def trained(task: Task, recipe: Recipe, report: Report, share: float = 1.0) -> T
 
 
 class Trial(NamedTuple):
-    """How a recipe did on rows set aside: their losses, scores and labels."""
+    """How a recipe did on rows set aside: the best factor of its scores, and the losses then."""
 
     recipe: Recipe
+    factor: float
     losses: FloatArray
-    scores: FloatArray
-    labels: FloatArray
 
 
 def possible_recipes(X: Any, codes: Any, strength: Any) -> list[Recipe]:
@@ -212,20 +211,45 @@ def _silence(line: str) -> None:
 def trial_of(task: Task, recipe: Recipe, report: Report) -> Trial:
     """Return how a recipe does on rows set aside."""
     share = SHORT_RUN if task.rows.n_samples > LARGE_SAMPLE else 1.0
-    losses, scores, labels = [], [], []
+    parts = []
     for learned, aside in splits(task.rows.n_samples, task.seed):
         found = trained(task.part(learned), recipe, _silence, share)
-        rows = task.rows.take(aside)
-        scores.append(found.scores(rows.X))
-        labels.append(rows.labels)
-        values = task.objective.losses(scores[-1], rows.labels)[0].sum(axis=1)
-        losses.append(values * rows.weights)
-    trial = Trial(recipe, *(np.concatenate(each) for each in (losses, scores, labels)))
+        _, labels, weights = task.rows.take(aside)
+        parts.append((found.scores(task.rows.X[aside]), labels, weights))
+    scores, labels, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
+    factor = sharpness(scores, labels, weights, task.objective)
+    trial = Trial(recipe, factor, row_losses(factor * scores, labels, weights, task.objective))
     report(
         f"{'codes, ' if recipe.coded else ''}strength {recipe.strength:g}: "
         f"loss {trial.losses.mean():.4f} on rows set aside"
     )
     return trial
+
+
+def row_losses(
+    scores: FloatArray, labels: FloatArray, weights: FloatArray, objective: Objective
+) -> FloatArray:
+    """Return the weighted loss of each row, summed over outputs."""
+    losses: FloatArray = objective.losses(scores, labels)[0].sum(axis=1) * weights
+    return losses
+
+
+def sharpness(
+    scores: FloatArray, labels: FloatArray, weights: FloatArray, objective: Objective
+) -> float:
+    """Return the factor of the scores at which they fit best on rows set aside.
+
+    Long runs make a classifier too sure of itself. Dividing its scores by a temperature mends this
+    (guo2017), and one number can be learned from few rows. Amounts need no factor.
+    """
+    if not objective.is_odds:
+        return 1.0
+
+    def mean_loss(exponent: float) -> float:
+        return float(row_losses(np.exp(exponent) * scores, labels, weights, objective).mean())
+
+    found = minimize_scalar(mean_loss, bounds=(-1.5, 1.5), method="bounded")
+    return float(np.exp(found.x))
 
 
 def best_trial(trials: list[Trial]) -> Trial:
@@ -237,18 +261,3 @@ def best_trial(trials: list[Trial]) -> Trial:
         return best
     gain = plain[0].losses - best.losses
     return best if gain.mean() > gain.std() / np.sqrt(len(gain)) else plain[0]
-
-
-def sharpness(trial: Trial, objective: Objective) -> float:
-    """Return the factor of the scores at which probabilities on rows set aside fit best.
-
-    Long runs make a model too sure of itself. Dividing its scores by a temperature mends this
-    (guo2017), and one number can be learned from few rows.
-    """
-
-    def mean_loss(exponent: float) -> float:
-        factor = np.float32(np.exp(exponent))
-        return float(objective.losses(factor * trial.scores, trial.labels)[0].sum(axis=1).mean())
-
-    found = minimize_scalar(mean_loss, bounds=(-1.5, 1.5), method="bounded")
-    return float(np.exp(found.x))

@@ -45,20 +45,27 @@ def huber_losses(scores: FloatArray, values: FloatArray) -> tuple[FloatArray, Fl
 
 
 def _log_shares(means: FloatArray) -> FloatArray:
-    logs: FloatArray = np.log(means)
+    # A rare class may have no row among those to learn from.
+    logs: FloatArray = np.log(means.clip(1e-6))
     return logs - logs.mean()
 
 
+def _log_odds(means: FloatArray) -> FloatArray:
+    return np.asarray(special.logit(means.clip(1e-6, 1 - 1e-6)))
+
+
 class Objective(NamedTuple):
-    """A loss, and the best constant scores for given means of the labels."""
+    """A loss, the best constant scores for given means of the labels, and what scores are."""
 
     losses: Losses
     constant: Callable[[FloatArray], FloatArray]
+    is_odds: bool = False
+    """Whether scores are logarithms of odds, rather than amounts."""
 
 
 OBJECTIVES = {
-    "softmax": Objective(softmax_losses, _log_shares),
-    "logistic": Objective(logistic_losses, lambda means: special.logit(means.clip(1e-6, 1 - 1e-6))),
+    "softmax": Objective(softmax_losses, _log_shares, is_odds=True),
+    "logistic": Objective(logistic_losses, _log_odds, is_odds=True),
     "squared_error": Objective(square_losses, lambda means: means),
     "absolute_error": Objective(absolute_losses, lambda means: means),
     "huber": Objective(huber_losses, lambda means: means),

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from pacfourier.arrays import FloatArray, Samples, by_kind
+from pacfourier.core.phases import ROW_BLOCK
 
 __all__ = ["column_moments", "column_scales", "scaled_columns"]
 
@@ -55,10 +56,14 @@ def column_moments(X: Samples, copies: FloatArray) -> tuple[FloatArray, FloatArr
     if sparse.issparse(X):
         return _sparse_moments(X, copies)
     total = copies.sum()
-    # Only one more array of the size of X is needed at a time.
-    means = np.einsum("i,ij->j", copies, X) / total
-    centred = X - means
-    return means, np.einsum("i,ij,ij->j", copies, centred, centred) / total
+    blocks = [slice(start, start + ROW_BLOCK) for start in range(0, X.shape[0], ROW_BLOCK)]
+    means, variances = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for rows in blocks:
+        means += copies[rows] @ X[rows].astype(np.float64, copy=False)
+    means /= total
+    for rows in blocks:
+        variances += copies[rows] @ np.square(X[rows] - means)
+    return means, variances / total
 
 
 def _sparse_moments(X: Any, copies: FloatArray) -> tuple[FloatArray, FloatArray]:
