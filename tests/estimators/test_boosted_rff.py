@@ -10,7 +10,8 @@ from pacfourier import PBRFF, BoostedRFF
 from pacfourier.core.alignment.targets import target_of
 from pacfourier.core.boosting.cosine_model import hinge_losses, moved_model, square_losses
 from pacfourier.estimators import boosted_rff
-from pacfourier.estimators.boosted_rff import LOSSES, _drawn, _round_sizes, scaled_outputs
+from pacfourier.estimators.boosted_rff import LOSSES, _round_sizes, scaled_outputs
+from pacfourier.estimators.training import drawn_frequencies
 
 
 def score(features, model, X, y):
@@ -200,7 +201,7 @@ def watched(monkeypatch):
 
     def drawn(X, residuals, pool, size):
         draws.append((residuals, pool))
-        return _drawn(X, residuals, pool, size)
+        return drawn_frequencies(X, residuals, pool, size)
 
     def moved(*arguments, **options):
         penalties.append(arguments[5])

@@ -196,6 +196,31 @@ def add_similarities(turns, offsets, weights, starts, similarities):
 
 
 @njit(nogil=True, fastmath=True, cache=True)
+def add_interpolations(X, coded, starts, knots, tables, values):
+    """Add the interpolated tables of the coded columns of X to the rows of ``values``.
+
+    Column ``coded[c]`` has the knots ``starts[c]`` to ``starts[c + 1] - 1``, and the rows of
+    ``tables`` with these numbers hold the values there. Outside its knots a table is constant.
+    """
+    n_rows, n_values = values.shape
+    for c in range(len(coded)):
+        first, last = starts[c], starts[c + 1] - 1
+        for i in range(n_rows):
+            x = X[i, coded[c]]
+            low, high = first, last
+            while high - low > 1:
+                middle = (low + high) // 2
+                if knots[middle] <= x:
+                    low = middle
+                else:
+                    high = middle
+            share = (x - knots[low]) / (knots[high] - knots[low])
+            share = min(max(share, X.dtype.type(0)), X.dtype.type(1))
+            for r in range(n_values):
+                values[i, r] += tables[low, r] + share * (tables[high, r] - tables[low, r])
+
+
+@njit(nogil=True, fastmath=True, cache=True)
 def adam(part, slope, first, second, factors):
     """Make one step of Adam with decoupled decay, in place; see ``core.boosting.descent``.
 

@@ -15,9 +15,8 @@ from pacfourier.core.boosting.cosine_model import (
     moved_model,
     square_losses,
 )
-from pacfourier.core.boosting.residuals import residual_losses
 from pacfourier.core.boosting.scaling import scaled_columns
-from pacfourier.core.prior.frequencies import DRAW_STREAM, FrequencyPool
+from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.data.samples import labelled_rows
 from pacfourier.estimators.base import (
     SupervisedFourierMap,
@@ -30,17 +29,9 @@ from pacfourier.estimators.base import (
     warn_of_many_classes,
 )
 from pacfourier.estimators.learned import SMALL_WORK, learned_of
-from pacfourier.pacbayes.posteriors import (
-    draw_frequencies,
-    gibbs_posterior,
-    inverse_temperature_of_size,
-)
-from pacfourier.spectra import RBF, Mixture
+from pacfourier.estimators.training import N_CANDIDATES, drawn_frequencies, residual_prior
 
 LOSSES: dict[str, Losses] = {"hinge": hinge_losses, "square": square_losses}
-# Bandwidths of the candidates, times the mean squared distance between two samples.
-RELATIVE_GAMMAS = tuple(2 * 10.0**k for k in np.arange(-2, 1.25, 0.5))
-N_CANDIDATES = 1200
 # A normal prior keeps frequencies from moving too far. This is its precision, in units of the mean
 # squared distance. The penalty is divided by the number of samples, like a divergence in a bound.
 PRIOR_PRECISION = 0.25
@@ -208,7 +199,7 @@ class BoostedRFF(SupervisedFourierMap):
         weights = copies / copies.sum()
         seed = drawn_seed(self.random_state)
         report = reporter(self)
-        prior = Mixture([RBF(gamma / spread) for gamma in RELATIVE_GAMMAS])
+        prior = residual_prior(spread)
         penalties = Penalties(self.ridge, PRIOR_PRECISION * spread / copies.sum())
         # At the best constant, positive and negative residuals have the same total.
         model = CosineModel.constant(X.shape[1], np.average(labels, axis=0, weights=copies))
@@ -216,7 +207,7 @@ class BoostedRFF(SupervisedFourierMap):
         sizes = _round_sizes(self.n_frequencies, self.n_rounds)
         for number, size in enumerate(sizes):
             pool = FrequencyPool(prior, max(N_CANDIDATES, 2 * size), X.shape[1], seed + number)
-            chosen = _drawn(X, residuals * weights[:, np.newaxis], pool, size)
+            chosen = drawn_frequencies(X, residuals * weights[:, np.newaxis], pool, size)
             model = moved_model(
                 model.extended(chosen), X, labels, losses, weights, penalties, n_steps=n_steps
             )
@@ -236,12 +227,3 @@ def scaled_outputs(target: Target, y: Any, copies: FloatArray) -> Outputs:
     if outputs.loss == "square":
         outputs = outputs._replace(values=scaled_columns(outputs.values, copies, np.float64)[0])
     return outputs
-
-
-def _drawn(X: Any, residuals: FloatArray, pool: FrequencyPool, size: int) -> FloatArray:
-    """Draw frequencies from the Gibbs posterior of their alignment with the residuals."""
-    scores = residual_losses(X, residuals, pool)
-    temperature = inverse_temperature_of_size(scores, min(2 * size, len(pool) / 2))
-    posterior = gibbs_posterior(scores, temperature)
-    chosen, _ = draw_frequencies(posterior, size, "distinct", pool.stream(DRAW_STREAM))
-    return pool[chosen]

@@ -98,7 +98,8 @@ class FourierPredictor(BaseEstimator):
             self._store(trained(task, recipes[0], report), recipes[0])
             return
         best = best_trial([trial_of(task, recipe, report) for recipe in recipes])
-        self._store(trained(task, best.recipe, report).scaled(best.factor), best.recipe)
+        found = trained(task, best.recipe, report)
+        self._store(Trained.of(found.model, found.columns, best.factor), best.recipe)
 
     def _store(self, found: Trained, recipe: Recipe) -> None:
         self._trained = found

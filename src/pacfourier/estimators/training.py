@@ -19,6 +19,7 @@ from pacfourier.core.boosting.cosine_model import (
     model_scores,
 )
 from pacfourier.core.boosting.descent import Decays, Descent, Labelled, one_cycle
+from pacfourier.core.boosting.folded import FoldedModel, folded_model, folded_scores
 from pacfourier.core.boosting.objectives import Objective
 from pacfourier.core.boosting.residuals import residual_losses
 from pacfourier.core.prior.frequencies import DRAW_STREAM, FrequencyPool
@@ -62,23 +63,28 @@ class Recipe(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """A trained model, and the columns that it reads."""
+    """A trained model, the columns that it reads, and both folded into one for dense rows."""
 
     model: CosineModel
     columns: Columns
+    folded: FoldedModel | None
+
+    @classmethod
+    def of(cls, model: CosineModel, columns: Columns, factor: float = 1.0) -> "Trained":
+        """Return a model whose scores are multiplied by a factor."""
+        frequencies, *parts = model
+        scaled = CosineModel(frequencies, *(np.float32(factor) * part for part in parts))
+        is_dense = columns.order is None and len(columns.centres)
+        return cls(scaled, columns, folded_model(scaled, columns) if is_dense else None)
 
     def scores(self, X: Any) -> FloatArray:
         """Return the outputs of the model for rows of the user's table."""
+        if self.folded is not None and isinstance(X, np.ndarray):
+            return folded_scores(X, self.folded)
         starts = range(0, X.shape[0], SCORED_ROWS)
-        blocks = [self.columns.inputs(X[start : start + SCORED_ROWS]) for start in starts]
+        blocks = (self.columns.inputs(X[start : start + SCORED_ROWS]) for start in starts)
         parts = [np.asarray(host(model_scores(block, self.model))) for block in blocks]
         return np.concatenate(parts) if parts else np.empty((0, len(self.model.intercepts)))
-
-    def scaled(self, factor: float) -> "Trained":
-        """Return the model whose scores are multiplied by a factor."""
-        frequencies, *parts = self.model
-        model = CosineModel(frequencies, *(np.float32(factor) * part for part in parts))
-        return self._replace(model=model)
 
 
 class Task(NamedTuple):
@@ -171,7 +177,7 @@ def trained(task: Task, recipe: Recipe, report: Report, share: float = 1.0) -> T
             rows, order, size, lambda step: PEAK_RATE * one_cycle((step + 1) / n_steps)
         )
         report(f"epoch {number + 1}/{n_epochs}: mean loss {loss:.4f}")
-    return Trained(descent.model, columns)
+    return Trained.of(descent.model, columns)
 
 
 class Trial(NamedTuple):
