@@ -207,7 +207,7 @@ def watched(monkeypatch):
         penalties.append(arguments[5])
         return moved_model(*arguments, **options)
 
-    monkeypatch.setattr(boosted_rff, "_drawn", drawn)
+    monkeypatch.setattr(boosted_rff, "drawn_frequencies", drawn)
     monkeypatch.setattr(boosted_rff, "moved_model", moved)
     return draws, penalties
 
