@@ -14,7 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 from pacfourier.arrays import FloatArray, beside
 from pacfourier.core.boosting.objectives import OBJECTIVES
 from pacfourier.estimators.base import all_or_nothing, drawn_seed
-from pacfourier.estimators.fourier_predictor import FourierPredictor, labelled
+from pacfourier.estimators.fourier_predictor import (
+    EPSILON,
+    FourierPredictor,
+    Split,
+    fresh_rows,
+    labelled,
+)
+from pacfourier.estimators.pac_bayes_predictor import drawn_predictor
+from pacfourier.estimators.training import Recipe
 
 
 class FourierClassifier(ClassifierMixin, FourierPredictor):
@@ -43,9 +51,11 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         Whether numeric columns also enter as piecewise-linear codes, with which the model can see
         thresholds. "auto" uses them if they help on rows set aside, for tables of at most 128
         columns.
-    certify : float or False, default=False
+    certify : float, "pac-bayes" or False, default=False
         Share of the rows to hold out for ``certificate_``, at most 10,000 rows. False trains on all
-        rows, and there is no certificate.
+        rows, and there is no certificate. "pac-bayes", for two classes, learns the frequencies from
+        half of the rows and the other parameters from all of them. The latter are drawn at random
+        once, from a law that can be certified without rows of its own.
     ties : {None, "genuine"}, default=None
         What repeated rows are, as in ``PBRFF.certificate``. Only used for the certificate.
     random_state : int, RandomState or None, default=None
@@ -70,8 +80,8 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         The chosen strength.
     coded_ : bool
         Whether columns are coded.
-    certificate_ : ClassificationCertificate
-        Bounds on the errors of this predictor. Only defined if ``certify`` is a number.
+    certificate_ : ClassificationCertificate or LinearCertificate
+        Bounds on the errors of this predictor. Only defined if ``certify`` is not False.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -99,7 +109,7 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         class_weight: Any = None,
         strength: float | str = "auto",
         codes: bool | str = "auto",
-        certify: float | bool = False,
+        certify: float | str | bool = False,
         ties: str | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -112,6 +122,8 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         self.ties = ties
         self.random_state = random_state
         self.verbose = verbose
+
+    _certify_rules = ("pac-bayes",)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -143,8 +155,36 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
             weights = draft._weights(np.asarray(split.block.y), split.block.weights)
             rows = labelled(split, labels, weights)
             draft._learn_from(rows, OBJECTIVES[draft._objective_name()], seed)
-            draft._certify(split)
+            if self.certify == "pac-bayes":
+                draft._draw(split, labels[:, 0] == 1, seed)
+            else:
+                draft._certify(split)
         return self
+
+    def _draw(self, split: Split, is_second: NDArray[np.bool_], seed: int) -> None:
+        """Replace the weights by weights drawn from a posterior, which can be certified."""
+        if (
+            len(self.classes_) > 2
+            or self._has_label_sets
+            or not isinstance(split.block.X, np.ndarray)
+        ):
+            raise ValueError(
+                f"certify='pac-bayes' must have two classes and a dense array, got "
+                f"{len(self.classes_)} classes and {type(split.block.X).__name__}: pass the share "
+                "of rows to hold out instead."
+            )
+        is_fresh = np.isin(np.arange(len(is_second)), split.held_out)
+        found, self.certificate_ = drawn_predictor(
+            self._trained,
+            split.block.X,
+            is_second,
+            is_fresh,
+            fresh_rows(split),
+            epsilon=EPSILON,
+            ties=self.ties,
+            seed=seed,
+        )
+        self._store(found, Recipe(self.coded_, self.strength_))
 
     def _coded_labels(self, y: NDArray[Any]) -> FloatArray:
         """Set the classes, and return one column of zeros and ones per output."""

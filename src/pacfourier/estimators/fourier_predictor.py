@@ -24,6 +24,7 @@ from pacfourier.estimators.training import (
     trial_of,
 )
 from pacfourier.pacbayes.holdout import FreshRows
+from pacfourier.pacbayes.linear_predictions import LinearCertificate
 from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
 
 # More rows held out for a certificate would make it little tighter.
@@ -51,7 +52,8 @@ class FourierPredictor(BaseEstimator):
     ties: Any
     random_state: Any
     verbose: Any
-    certificate_: PredictionCertificate
+    certificate_: PredictionCertificate | LinearCertificate
+    _certify_rules: tuple[str, ...] = ()
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -66,10 +68,11 @@ class FourierPredictor(BaseEstimator):
         check_option("codes", self.codes, ("auto", True, False))
         check_option("ties", self.ties, (None, "genuine"))
         is_share = isinstance(self.certify, Real) and 0 < float(self.certify) < 1
-        if self.certify is not False and not is_share:
+        if self.certify not in (False, *self._certify_rules) and not is_share:
+            rules = "".join(f", {rule!r}" for rule in self._certify_rules)
             raise ValueError(
-                "certify must be False or the share of rows to hold out, between 0 and 1, got "
-                f"{self.certify!r}."
+                f"certify must be False{rules} or the share of rows to hold out, between 0 and 1, "
+                f"got {self.certify!r}."
             )
 
     def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Split:
@@ -78,7 +81,10 @@ class FourierPredictor(BaseEstimator):
         n_samples = block.X.shape[0]
         if self.certify is False:
             return Split(block, np.arange(n_samples), np.arange(0))
-        size = min(int(np.ceil(float(self.certify) * n_samples)), MOST_HELD_OUT)
+        if self.certify == "pac-bayes":
+            size = n_samples // 2
+        else:
+            size = min(int(np.ceil(float(self.certify) * n_samples)), MOST_HELD_OUT)
         if size > n_samples - 2:
             raise ValueError(
                 f"certify must leave at least two rows to learn from, got {self.certify} of "
@@ -112,22 +118,21 @@ class FourierPredictor(BaseEstimator):
             del self.certificate_
         if not len(split.held_out):
             return
-        X, y = split.block.X, np.asarray(split.block.y)
-        held_out, learned = (
-            row_summary(X[rows], y[rows]) for rows in (split.held_out, split.learned)
-        )
+        X, y = split.block.X[split.held_out], np.asarray(split.block.y)[split.held_out]
         self.certificate_ = prediction_certificate(
-            self,
-            X[split.held_out],
-            y[split.held_out],
-            FreshRows(held_out, learned, is_split=True),
-            epsilon=EPSILON,
-            ties=self.ties,
+            self, X, y, fresh_rows(split), epsilon=EPSILON, ties=self.ties
         )
 
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
         return self._trained.scores(validated(X, self, reset=False))
+
+
+def fresh_rows(split: Split) -> FreshRows:
+    """Return what the rows held out and the rows learned from are."""
+    X, y = split.block.X, np.asarray(split.block.y)
+    summaries = [row_summary(X[rows], y[rows]) for rows in (split.held_out, split.learned)]
+    return FreshRows(summaries[0], summaries[1], is_split=True)
 
 
 def labelled(split: Split, labels: FloatArray, weights: FloatArray | None) -> Labelled:

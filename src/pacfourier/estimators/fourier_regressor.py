@@ -67,7 +67,7 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
     coded_ : bool
         Whether columns are coded.
     certificate_ : RegressionCertificate
-        Bounds on the errors of this predictor. Only defined if ``certify`` is a number.
+        Bounds on the errors of this predictor. Only defined if ``certify`` is not False.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : array of shape (n_features_in_,)

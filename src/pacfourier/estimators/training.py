@@ -73,7 +73,7 @@ class Trained(NamedTuple):
     def of(cls, model: CosineModel, columns: Columns, factor: float = 1.0) -> "Trained":
         """Return a model whose scores are multiplied by a factor."""
         frequencies, *parts = model
-        scaled = CosineModel(frequencies, *(np.float32(factor) * part for part in parts))
+        scaled = CosineModel(frequencies, *(part * part.dtype.type(factor) for part in parts))
         is_dense = columns.order is None and len(columns.centres)
         return cls(scaled, columns, folded_model(scaled, columns) if is_dense else None)
 
