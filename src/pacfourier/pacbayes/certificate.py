@@ -155,8 +155,12 @@ class Certificate:
     def _facts(self) -> list[tuple[str, str]]:
         n_tried = len(self.bounds_tried)
         tried = f"best of {n_tried}, " if n_tried > 1 else ""
-        is_run = any(item.name == "run" for item in self.assumptions)
-        drawn = f"over samples of {self.n_samples:,}" + (" and over the run" if is_run else "")
+        names = {item.name for item in self.assumptions}
+        drawn = f"over samples of {self.n_samples:,}"
+        if "stream" in names:
+            drawn = f"at all numbers of samples at once, here {self.n_samples:,}"
+        if "run" in names:
+            drawn += " and over the run"
         return [
             ("holds with probability", f"{1 - self.epsilon:g} {drawn}"),
             ("empirical loss", f"{self.empirical_loss:.4f}"),
@@ -233,13 +237,14 @@ def certificate_of(
         rounding=float(posterior @ sums.rounding),
         details=details,
         assumptions=(
-            assumptions.sample_assumption(summary, ties),
+            assumptions.sample_assumption(summary, ties, is_anytime=best.anytime),
             assumptions.prior_assumption(prior_source),
             assumptions.input_assumption(summary),
             assumptions.loss_assumption(target),
             assumptions.label_assumption(is_binary=evidence.is_binary),
             assumptions.constant_assumption(best.constant),
             assumptions.object_assumption(of),
+            *((assumptions.stream_assumption(),) if best.anytime else ()),
             *more_assumptions,
         ),
         yardsticks=label_yardsticks(sums, target),

@@ -52,9 +52,11 @@ HOLDOUT_RECORDS = {
         function=holdout_betting,
         needs=("scores", "concentration"),
         advice=NEEDS_SCORES,
+        anytime=True,
     ),
     "kl": RECORDS["kl"],
     "unexpected_bernstein": RECORDS["unexpected_bernstein"],
+    "anytime_bernstein": RECORDS["anytime_bernstein"],
 }
 
 
@@ -131,13 +133,14 @@ def frozen_certificate(
         details=details,
         yardsticks=label_yardsticks(kernel.sums, kernel.target),
         assumptions=(
-            _sample_assumption(kernel, ties),
+            _sample_assumption(kernel, ties, record),
             _fresh_assumption(kernel),
             _input_assumption(kernel),
             assumptions.loss_assumption(kernel.target),
             assumptions.label_assumption(is_binary=kernel.target.is_binary),
-            _bound_assumption(record.name),
+            _bound_assumption(record),
             assumptions.object_assumption("deployed"),
+            *((assumptions.stream_assumption(),) if record.anytime else ()),
             *((assumptions.run_assumption(),) if kernel.is_split else ()),
         ),
     )
@@ -147,23 +150,27 @@ def _record(bound: str | BoundRecord, quantities: Quantities) -> BoundRecord:
     """Return the bound of a name. "auto" looks at what was declared, and not at the rows."""
     if isinstance(bound, BoundRecord):
         return bound
-    if bound == "auto":
-        classes = "chernoff" if quantities["second_moment"] is None else "unexpected_bernstein"
-        bound = classes if quantities["scores"] is None else "betting"
+    if bound in ("auto", "anytime") and quantities["scores"] is not None:
+        bound = "betting"
+    elif bound == "auto":
+        bound = "chernoff" if quantities["second_moment"] is None else "unexpected_bernstein"
+    elif bound == "anytime":
+        bound = "anytime_bernstein"
     if not isinstance(bound, str) or bound not in HOLDOUT_RECORDS:
         names = tuple(HOLDOUT_RECORDS)
         raise ValueError(
-            f"bound must be 'auto' or one of {names}, or a BoundRecord, got {bound!r}: these are "
-            "the bounds of a kernel on rows that it was not learned from."
+            f"bound must be 'auto', 'anytime' or one of {names}, or a BoundRecord, got {bound!r}: "
+            "these are the bounds of a kernel on rows that it was not learned from."
         )
     return HOLDOUT_RECORDS[bound]
 
 
-def _sample_assumption(kernel: FrozenKernel, ties: Ties) -> Assumption:
+def _sample_assumption(kernel: FrozenKernel, ties: Ties, record: BoundRecord) -> Assumption:
     """Return whether the rows can be independent draws; a split looks at all rows."""
+    summary = kernel.summary
     if kernel.is_split and kernel.learned_from is not None:
-        return assumptions.sample_assumption(kernel.learned_from.merge(kernel.summary), ties)
-    return assumptions.sample_assumption(kernel.summary, ties)
+        summary = kernel.learned_from.merge(summary)
+    return assumptions.sample_assumption(summary, ties, is_anytime=record.anytime)
 
 
 def _input_assumption(kernel: FrozenKernel) -> Assumption:
@@ -192,11 +199,11 @@ def _fresh_assumption(kernel: FrozenKernel) -> Assumption:
     return Assumption("rows", "declared", reason)
 
 
-def _bound_assumption(name: str) -> Assumption:
+def _bound_assumption(record: BoundRecord) -> Assumption:
     """Return what must have been fixed before the rows were seen."""
-    fixed = f"bound={name!r} was chosen before these rows were seen"
-    size = "rows may be added at any time" if name == "betting" else "so was their number"
-    return Assumption("bound", "declared", f"{fixed}; {size}.")
+    size = "" if record.anytime else "; so was their number"
+    reason = f"bound={record.name!r} was chosen before these rows were seen{size}."
+    return Assumption("bound", "declared", reason)
 
 
 def overlap_log_chance(first: SampleSummary, second: SampleSummary) -> float:
