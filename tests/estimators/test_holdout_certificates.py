@@ -210,7 +210,7 @@ def test_other_models_are_refused(other):
 
 
 def test_bad_arguments_are_refused(model):
-    with pytest.raises(ValueError, match=r"bound must be 'auto' .*'betting'"):
+    with pytest.raises(ValueError, match=r"bound must be 'auto', .*'betting'"):
         certified(model, bound="catoni_grid")
     with pytest.raises(ValueError, match="epsilon must be in"):
         certified(model, epsilon=1.0)
