@@ -234,7 +234,7 @@ def certificate_of(
         bounds_tried=tuple(record.name for record in tried),
         of=of,
         ceiling=0.5 if evidence.is_binary else 1.0,
-        rounding=float(posterior @ sums.rounding),
+        rounding=float(posterior @ sums.loss_rounding),
         details=details,
         assumptions=(
             assumptions.sample_assumption(summary, ties, is_anytime=best.anytime),

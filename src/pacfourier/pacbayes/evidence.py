@@ -111,12 +111,12 @@ def alignment_evidence(
 ) -> Evidence:
     """Return what the sums of a sample say about every candidate frequency, rounded outward."""
     amplitudes, harmonics = signed_waves(sums) if target.is_binary else (None, None)
-    losses = target_losses(sums, target) + sums.rounding
+    losses = target_losses(sums, target) + sums.loss_rounding
     # Two classes that no wave tells apart have the loss n / (2 (n - 1)).
     largest = sums.n_samples / (2 * (sums.n_samples - 1)) if target.is_binary else 1
     moments = None
     if target.has_sign_agreements:
-        moments = np.clip(sums.second_moments() + sums.rounding, 0, 0.25)
+        moments = np.clip(sums.second_moments() + sums.loss_rounding, 0, 0.25)
     return Evidence(
         losses=np.clip(losses, 0, largest),
         n_samples=sums.n_samples,
@@ -124,7 +124,7 @@ def alignment_evidence(
         second_moments=moments,
         amplitudes=amplitudes,
         second_harmonics=harmonics,
-        rounding=float(sums.rounding.max()),
+        rounding=float(sums.loss_rounding.max()),
         log_prior=log_prior,
         constants=constants or {},
     )
