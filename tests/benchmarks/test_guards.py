@@ -22,14 +22,16 @@ N_TRIALS = 4
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_no_certificate_is_false_and_refusals_follow_the_rule(case):
     row = row_of(case, N_TRIALS, seed=1000)
-    assert row["false"] == 0
+    # Of four exact bounds at 5 %, more than two are false with probability 5e-4.
+    n_allowed = 2 if case.is_exact else 0
+    assert row["false"] <= n_allowed
     assert row["refused"] == row["of these, as the rule says"]
     if case.rule == ALWAYS:
         assert row["refused"] == N_TRIALS
     if case.rule == NEVER:
         assert row["refused"] == 0
     if case.is_legal:
-        assert row["false without guards"] == 0
+        assert row["false without guards"] <= n_allowed
 
 
 def test_the_page_has_a_row_for_every_case():
