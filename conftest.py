@@ -25,6 +25,7 @@ NEEDS = {
         "src/pacfourier/tabular",
         "tests/test_tabular.py",
         "tests/test_fresh_rows.py",
+        "tests/benchmarks/test_guards.py",
         "tests/test_large_tables.py",
     ],
     "torch": ["src/pacfourier/tensors"],

@@ -46,7 +46,10 @@ def test_a_record_calls_its_function_with_what_it_takes(name):
 
 def test_only_bounds_with_an_exponential_moment_say_so():
     without = {name for name, record in bounds.RECORDS.items() if not record.exponential}
-    assert without == {"f_divergence", "localised"}
+    # A sampler that starts again at every n has no supermartingale.
+    anytime = {name for name, record in bounds.RECORDS.items() if record.anytime}
+    assert anytime == {"anytime_first_order", "anytime_bernstein"}
+    assert without == {"f_divergence", "localised", *anytime}
 
 
 def test_bounds_of_landmarks_have_the_form_that_mixtures_ask_for():

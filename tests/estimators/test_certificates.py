@@ -144,6 +144,40 @@ def test_partial_fit_and_merge_give_the_same_certificate(sample):
         assert model.certificate().value == pytest.approx(whole.certificate().value, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("target_type", "name"), [("binary", "anytime_first_order"), ("auto", "anytime_bernstein")]
+)
+def test_a_stream_may_be_stopped_at_any_time(target_type, name, rng):
+    model = PBRFF(10, n_candidates=200, target_type=target_type, random_state=0)
+    found = []
+    for _ in range(4):
+        certificate = model.partial_fit(*two_gaussians(300, rng)).certificate(bound="anytime")
+        assert certificate.bounds_tried == (name,)
+        assert certificate.value >= true_losses(model.frequencies_) @ model.frequency_weights_
+        found.append(certificate.value)
+    assert found[-1] < found[0]
+    reasons = {item.name: item.reason for item in certificate.assumptions}
+    assert "fixed in advance" not in reasons["sample"]
+    assert "stop any time" in reasons["stream"]
+    assert "at all numbers of samples at once, here 1,200" in repr(certificate)
+    plain = model.certificate()
+    assert "fixed in advance" in repr(plain)
+    assert "stream" not in statuses(plain)
+
+
+def test_streams_have_no_certificate_where_none_is_proved(sample):
+    X, y = sample
+    sets = PBRFF(5, random_state=0).fit(X, np.stack([y > 0, X[:, 1] > 0], axis=1).astype(int))
+    with pytest.raises(ValueError, match="'anytime_bernstein' needs labels that are classes"):
+        sets.certificate(bound="anytime")
+    moved = GibbsRFF(5, n_particles=10, n_steps=2, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="needs candidates drawn from the prior"):
+        moved.certificate(bound="anytime")
+    landmarks = PBLandmarks("random", n_landmarks=3, gamma=1.0, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="bound must be 'auto'"):
+        landmarks.certificate(bound="anytime")
+
+
 def test_sparse_and_dense_give_the_same_certificate(sample):
     X, y = sample
     dense = fitted((X, y)).certificate()
@@ -225,7 +259,7 @@ VIOLATIONS = {
     "median": ({"gamma": "median"}, {}, "prior", "separate split"),
     "weights": ({}, {"sample_weight": True}, "sample", "without sample_weight"),
     "scaler": ({}, {"scaled": True}, "inputs", "separate split, or use a fixed transform"),
-    "range": ({}, {"ranged": True}, "inputs", "columns reach exactly 1"),
+    "range": ({}, {"ranged": True}, "inputs", "exactly at 0 or 1"),
     "repeated rows": ({}, {"repeated": True}, "sample", "50.0 % repeated rows"),
     "zero weights": ({}, {"sample_weight": True, "dropped": True}, "sample", "sample_weight"),
     "numbers": ({"target_type": "continuous"}, {}, "loss", "cut them into classes"),
@@ -239,7 +273,7 @@ def test_violated_assumptions_refuse_the_value_and_name_the_repair(name, sample,
     if changes.get("scaled"):
         X = StandardScaler().fit_transform(X)
     if changes.get("ranged"):
-        X = MinMaxScaler().fit_transform(X)
+        X = MinMaxScaler().fit_transform(two_gaussians(400, rng, n_features=9)[0])
     if changes.get("repeated"):
         X, y = np.tile(X, (2, 1)), np.tile(y, 2)
     weights = rng.uniform(0.5, 2, len(y)) if changes.get("sample_weight") else None

@@ -382,3 +382,20 @@ def test_nystroem_has_as_many_columns_as_fourier_features(bench):
     # No more columns than samples.
     (many,) = METHODS["Nystroem uniform"].settings(bench, PROFILES["quick"], 500)
     assert many.train.shape[1] == 340
+
+
+def test_repeated_rows_have_no_certificate(bench):
+    """As on ads and farm; a certificate is not declared for data whose origin is unclear."""
+    parts = bench.parts
+    X, y = (
+        np.vstack([parts.X_train, parts.X_train[:20]]),
+        np.append(parts.y_train, parts.y_train[:20]),
+    )
+    repeated = Bench("breast", 0, parts._replace(X_train=X, y_train=y), bench.gamma)
+    for each, is_certified in ((bench, True), (repeated, False)):
+        model = PBRFF(5, n_candidates=50, gamma=bench.gamma, target_type="binary", random_state=0)
+        model.fit(each.parts.X_train, each.parts.y_train)
+        landmarks = PBLandmarks("random", n_landmarks=5, gamma=bench.gamma, random_state=0)
+        landmarks.fit(each.parts.X_train, each.parts.y_train)
+        assert ("certificate" in methods.fourier_certificate(each, model)) == is_certified
+        assert ("certificate" in methods._landmark_certificate(landmarks, 0.05)) == is_certified

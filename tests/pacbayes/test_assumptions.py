@@ -82,7 +82,7 @@ def test_other_words_for_ties_are_refused(ties, summary):
 
 @pytest.mark.parametrize("scale", [lambda X: (X - X.mean(0)) / X.std(0), lambda X: X / X.max(0)])
 def test_scaling_on_the_sample_violates_the_inputs(scale, rng):
-    summary = summary_of(scale(rng.uniform(1, 2, (200, 2))))
+    summary = summary_of(scale(rng.uniform(1, 2, (200, 9))))
     violated = assumptions.input_assumption(summary)
     assert violated.status == "violated"
     assert "on this very sample: fit the scaler on a separate split" in violated.reason

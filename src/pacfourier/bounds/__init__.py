@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from pacfourier.bounds import printed
+from pacfourier.bounds._anytime import anytime_bernstein, anytime_first_order
 from pacfourier.bounds._bernstein import unexpected_bernstein
 from pacfourier.bounds._binary_kl import binary_kl, kldn, klup, log_xi
 from pacfourier.bounds._catoni import catoni, catoni_grid
@@ -37,6 +38,8 @@ __all__ = [
     "Auto",
     "Bound",
     "BoundRecord",
+    "anytime_bernstein",
+    "anytime_first_order",
     "binary_kl",
     "catoni",
     "catoni_grid",

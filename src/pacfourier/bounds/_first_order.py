@@ -274,6 +274,34 @@ def first_order_of_measure(
     sampler. ``n_hypotheses`` places a part of the grid and must be fixed in advance.
     """
     n, epsilon = count("n_samples", n_samples, 2), unit_open("epsilon", epsilon)
+    return first_order_on_grid(
+        first_order_grid(n_samples=n, n_hypotheses=n_hypotheses, epsilon=epsilon),
+        posterior=posterior,
+        log_prior=log_prior,
+        amplitudes=amplitudes,
+        second_harmonics=second_harmonics,
+        n_samples=n,
+        epsilon=epsilon,
+        arc=arc,
+        theorem="first-order arc, two classes",
+        reference="mhammedi2019; cesabianchi2007",
+    )
+
+
+def first_order_on_grid(
+    grid: Grid,
+    *,
+    posterior: npt.ArrayLike,
+    log_prior: npt.ArrayLike,
+    amplitudes: npt.ArrayLike,
+    second_harmonics: npt.ArrayLike,
+    n_samples: int,
+    epsilon: float,
+    theorem: str,
+    reference: str,
+    arc: float | None = None,
+) -> Bound:
+    """Return the best of :func:`first_order` over a grid that was fixed in advance."""
     weights = distribution("posterior", posterior)
     lengths = bounded_vector("amplitudes", amplitudes, 0.0, 1.0, size=weights.size)
     tilted = tilt(
@@ -282,20 +310,19 @@ def first_order_of_measure(
         lengths,
         possible_harmonics(second_harmonics, lengths),
     )
-    grid = first_order_grid(n_samples=n, n_hypotheses=n_hypotheses, epsilon=epsilon)
     arcs = ARCS if arc is None else np.asarray([arc_in_range(arc)])
-    margins = arc_margins(tilted, grid, arcs, n_samples=n, epsilon=epsilon)
+    margins = arc_margins(tilted, grid, arcs, n_samples=n_samples, epsilon=epsilon)
     row, column = divmod(int(margins.argmax()), arcs.size)
     rho = min(max(float(margins[row, column]), 0.0), 1.0)
     centre, eta, weight = grid[row]
     best = {"eta": eta, "centre": centre, "arc": float(arcs[column]), "rho": rho}
     return Bound(
         value=0.5 * (1.0 - tilted.concentration * rho**2),
-        empirical_term=n / (2.0 * (n - 1.0)) * (1.0 - tilted.squared_norm),
-        divergence_term=float(arc_nats(tilted, arcs[column], weight * epsilon)) / n,
+        empirical_term=n_samples / (2.0 * (n_samples - 1.0)) * (1.0 - tilted.squared_norm),
+        divergence_term=float(arc_nats(tilted, arcs[column], weight * epsilon)) / n_samples,
         parameters={**best, **tried(grid)},
-        theorem="first-order arc, two classes",
-        reference="mhammedi2019; cesabianchi2007",
+        theorem=theorem,
+        reference=reference,
     )
 
 

@@ -18,15 +18,22 @@ By Cauchy-Schwarz :math:`\mathbb{E}_Q |m|^2 \ge (\mathbb{E}_Q a |m|)^2 / \mathbb
 """
 
 import math
-from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
 from pacfourier.arrays import FloatArray
-from pacfourier.bounds._arguments import bounded_vector, count, interval, unit_open
+from pacfourier.bounds._arguments import (
+    GridPoint,
+    bounded_vector,
+    count,
+    interval,
+    tried,
+    unit_open,
+)
 from pacfourier.bounds._bernstein import bernstein_excess, bernstein_factor
 from pacfourier.bounds._binary_kl import supremum
+from pacfourier.bounds._first_order import first_order_grid
 from pacfourier.bounds._result import Bound
 
 # The shares of its wealth that each player bets: 31 quantiles of the arcsine law on (0, 1), as in
@@ -36,8 +43,6 @@ SHARES: FloatArray = np.sin(math.pi * (np.arange(31) + 0.5) / 62) ** 2
 PART = 4096
 # The wealth is a sum of many logarithms: asking for slightly more covers their rounding.
 SAFETY = 1e-9
-CENTRES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9)
-LARGEST_RATE, LARGEST_RATIO = 0.9, 1.6
 
 
 def log_wealth(scores: FloatArray, mean: float) -> float:
@@ -123,31 +128,6 @@ def holdout_betting(*, scores: npt.ArrayLike, epsilon: float, concentration: flo
     )
 
 
-def score_grid(*, n_samples: int, epsilon: float) -> tuple[tuple[float, float], ...]:
-    r"""Return the grid of centres c and rates, fixed by the number of rows and epsilon.
-
-    .. math:: c \in \{0, .2, .4, .6, .8, .9\}, \qquad e \text{ geometric from } \min(.3, \tfrac12
-              \sqrt{2 K / n}) \text{ to } 0.9, \qquad K = \ln(48/\varepsilon) + 1 ,
-
-    with a ratio of at most 1.6 between neighbours.
-
-    Parameters
-    ----------
-    n_samples : int
-        Number of rows :math:`n`.
-    epsilon : float
-        Probability of failure of the whole grid.
-
-    Returns
-    -------
-    grid : tuple of (float, float)
-        Pairs of a centre and of :math:`e = \eta (1 + c)`.
-    """
-    lowest = min(0.3, 0.5 * math.sqrt(2.0 * (math.log(48.0 / epsilon) + 1.0) / n_samples))
-    n_rates = 1 + math.ceil(math.log(LARGEST_RATE / lowest) / math.log(LARGEST_RATIO))
-    return tuple(product(CENTRES, np.geomspace(lowest, LARGEST_RATE, n_rates).tolist()))
-
-
 def holdout_first_order(
     *,
     score: float,
@@ -159,19 +139,20 @@ def holdout_first_order(
     r"""Return the un-expected Bernstein bound of a frozen kernel, from two moments of its scores.
 
     .. math:: L(k_Q) \le \tfrac12 (1 - \kappa \rho^2), \qquad
-              \rho = \max_{c, \eta} \Bigl(c + \frac{e^{-A} - 1}{\eta}\Bigr)
+              \rho = \max_k \Bigl(c_k - \frac{1 - e^{-A_k}}{\eta_k}\Bigr)
               \text{ clipped to } [0, 1],
 
-    .. math:: A = \eta (c - \bar Z) + v(e)\, \eta^2\, \bigl(\overline{Z^2} - 2 c \bar Z + c^2\bigr)
-              + \frac{\ln(G/\varepsilon)}{n}, \qquad e = \eta (1 + c) ,
+    .. math:: A_k = \eta_k (c_k - \bar Z) + v\bigl(\eta_k (1 + c_k)\bigr)\, \eta_k^2\,
+              \bigl(\overline{Z^2} - 2 c_k \bar Z + c_k^2\bigr)
+              + \frac{\ln(1/(w_k \varepsilon))}{n} ,
 
-    over a fixed grid of :math:`G` pairs (:func:`score_grid`).
+    over the grid of :func:`first_order` for a single hypothesis.
 
-    *Proof.* :math:`X = c - Z \le 1 + c`, so :math:`\eta X \le e < 1` and
-    :math:`\mathbb{E} \exp\{-\eta X - v(e) \eta^2 X^2\} \le 1 - \eta\, \mathbb{E} X`. By
+    *Proof.* :math:`X = c - Z \le 1 + c`, so with :math:`v = v(\eta (1 + c))` we have
+    :math:`\mathbb{E} \exp\{-\eta X - v \eta^2 X^2\} \le 1 - \eta\, \mathbb{E} X`. By
     independence and Markov's inequality :math:`-\ln(1 - \eta\, \mathbb{E} X) \le A` with
-    probability at least :math:`1 - \varepsilon / G`, which is :math:`\mathbb{E} Z \ge c +
-    (e^{-A} - 1) / \eta`. The rest is in the docstring of this module.
+    probability at least :math:`1 - w \varepsilon`, which is :math:`\mathbb{E} Z \ge c -
+    (1 - e^{-A}) / \eta`. The rest is in the docstring of this module.
 
     Parameters
     ----------
@@ -196,28 +177,32 @@ def holdout_first_order(
     n, epsilon = count("n_samples", n_samples, 1), unit_open("epsilon", epsilon)
     mean = interval("score", score, -1.0, 1.0)
     square = interval("squared_score", squared_score, mean**2, 1.0)
-    grid = score_grid(n_samples=n, epsilon=epsilon)
-    price = math.log(len(grid) / epsilon) / n
-    means = [_least_mean(centre, rate, mean, square, price) for centre, rate in grid]
+    grid = first_order_grid(n_samples=n, n_hypotheses=1, epsilon=epsilon)
+    means = [_least_mean(point, mean, square, n_samples=n, epsilon=epsilon) for point in grid]
     best = int(np.argmax(means))
+    centre, eta, weight = grid[best]
     return _bound_of_scores(
         min(max(means[best], 0.0), 1.0),
         mean=mean,
-        price=price,
+        price=-math.log(weight * epsilon) / n,
         concentration=concentration,
-        parameters={"centre": grid[best][0], "rate": grid[best][1]},
+        parameters={"centre": centre, "eta": eta, **tried(grid)},
         theorem="first-order hold-out, two classes",
         reference="mhammedi2019; cesabianchi2007",
     )
 
 
-def _least_mean(centre: float, rate: float, mean: float, square: float, price: float) -> float:
-    """Return the mean score that one pair of the grid certifies."""
-    eta = rate / (1.0 + centre)
+def _least_mean(
+    point: GridPoint, mean: float, square: float, *, n_samples: int, epsilon: float
+) -> float:
+    """Return the mean score that one point of the grid certifies."""
+    centre, eta, weight = point
     moment = square - 2.0 * centre * mean + centre**2
-    factor = bernstein_factor(rate)
-    excess = bernstein_excess(centre - mean, moment, eta=eta, factor=factor, price=price)
-    return centre - float(excess)
+    factor = bernstein_factor(eta * (1.0 + centre))
+    price = -math.log(weight * epsilon) / n_samples
+    return centre - float(
+        bernstein_excess(centre - mean, moment, eta=eta, factor=factor, price=price)
+    )
 
 
 def _bound_of_scores(

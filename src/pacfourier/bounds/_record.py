@@ -11,7 +11,7 @@ Quantities: TypeAlias = Mapping[str, Any]
 
 
 class Auto(NamedTuple):
-    """When ``bound="auto"`` tries a bound.
+    """When ``bound="auto"`` or ``bound="anytime"`` tries a bound.
 
     Parameters
     ----------
@@ -71,6 +71,9 @@ class BoundRecord:
         lists it among its assumptions.
     auto : Auto or None, default=None
         When ``bound="auto"`` tries this bound. None means never.
+    anytime : bool, default=False
+        Whether the bound holds at all numbers of samples at once. It is then tried by
+        ``bound="anytime"`` instead of ``bound="auto"``.
 
     Examples
     --------
@@ -93,3 +96,4 @@ class BoundRecord:
     advice: str = ""
     constant: str | None = None
     auto: Auto | None = None
+    anytime: bool = False

@@ -88,14 +88,70 @@ def precision_groups(
             yield dtype, np.flatnonzero(members)
 
 
-def single_rounding(sizes: FloatArray, n_steps: int) -> FloatArray:
-    """Return how far single precision may move the mean of cos or sin of phases.
+def mean_magnitudes(X: Samples) -> FloatArray:
+    """Return the mean absolute value of each feature, of shape (n_features,)."""
+    if sparse.issparse(X):
+        weights = np.abs(X.data).astype(np.float64)
+        return np.bincount(X.indices, weights, X.shape[1]) / X.shape[0]
+    blocks = (X[start : start + ROW_BLOCK] for start in range(0, len(X), ROW_BLOCK))
+    return np.asarray(sum(np.abs(rows).sum(axis=0, dtype=np.float64) for rows in blocks)) / len(X)
 
-    Both factors and their scaling are rounded. The sum of products is rounded ``n_steps`` times,
-    and these errors add up like a random walk. The errors of cosines, and of their sums over a few
-    rows, are below 3e-6.
+
+def most_products(X: Samples) -> int:
+    """Return the largest number of values other than zero in a row."""
+    if sparse.issparse(X):
+        return int(np.diff(X.indptr).max())
+    blocks = (X[start : start + ROW_BLOCK] for start in range(0, len(X), ROW_BLOCK))
+    return int(max(np.count_nonzero(rows, axis=1).max() for rows in blocks))
+
+
+def single_rounding(sizes: FloatArray, n_steps: int) -> FloatArray:
+    r"""Return a bound on what single precision does to a mean of waves, for arrays.
+
+    .. math:: \Bigl| \frac1n \sum_i (\hat z_i - e^{i \omega \cdot x_i}) \Bigr| \le
+              2 \cdot 10^{-5} + \gamma_{k + 4}\, s, \qquad \gamma_k = \frac{k u}{1 - k u}, \quad
+              u = 2^{-24} ,
+
+    where :math:`\hat z_i` is what a row contributes to the sums. The size s is the mean over rows
+    of :math:`\sum_f |x_{if}\, \omega_f|`, and k is ``most_products``. The error of the mean of
+    :math:`e^{2 i \omega \cdot x_i}` is at most four times as large.
+
+    *Proof.* A number that passes through k roundings has a relative error of at most
+    :math:`\gamma_k`, and this holds for every term of a sum, in whichever order the terms are
+    added and whether or not products and sums are fused (higham2002, section 3.1).
+
+    - *Phase.* A term :math:`x_{if}\, \omega_f / 2 \pi` is rounded when both factors and
+      :math:`1 / 2 \pi` become single (3), in two products (2) and in at most k - 1 sums, because
+      terms of zero are exact. So the phase is wrong by :math:`\gamma_{k+4} \sum_f |x_{if}\,
+      \omega_f|` at most. Taking off whole turns is exact. A wave moves no further than its phase.
+    - *Polynomials.* At half the angle, with :math:`|t| \le 1/2`, the absolute terms of the sine sum
+      up to 2.31 and those of the cosine to 2.51. Each term is rounded at most 16 times, and the
+      polynomials are wrong by 3.3e-8 and 8.3e-8. So the sine s is wrong by 2.3e-6 and the cosine c
+      by 2.5e-6. Then :math:`1 - 2 s^2` is wrong by 4 times 2.3e-6 and three roundings, together
+      9.8e-6, and :math:`2 s c` by 7.1e-6: the point on the circle by 1.3e-5.
+    - *Sums.* At most 64 rows are added in single precision, with one product and one rounded
+      weight: :math:`\gamma_{66} \le` 4e-6. The rest is added in double precision.
+
+    These are 1.7e-5 together. For :math:`2 c^2 - 1` and :math:`2 s c` of the full angle, the same
+    steps give 6e-5 in place of 4 times 2e-5, and twice the error of the phase.
+
+    For structured frequencies, k + 4 counts the stages of the transforms and s is the length of the
+    frequency times the root mean square of the lengths of the rows. Every stage is an orthogonal
+    map up to its scale, and rounds each number once.
+
+    Parameters
+    ----------
+    sizes : array of shape (n_frequencies,)
+        The size s of the phases of each frequency.
+    n_steps : int
+        The number k of roundings of a phase.
+
+    Returns
+    -------
+    rounding : array of shape (n_frequencies,)
     """
-    return 3e-6 + (4 + np.sqrt(n_steps)) * 2.0**-24 * sizes
+    steps = (n_steps + 4) * 2.0**-24
+    return 2e-5 + steps / (1 - steps) * sizes
 
 
 def double_angle_sums(squared_cosines: Any, products: Any, n_samples: int) -> Any:

@@ -53,8 +53,8 @@ def holdout_certificate(
         Their labels.
     epsilon : float, default=0.05
         Probability, over these rows, that the bound fails.
-    bound : {"auto", "betting", "first_order", "chernoff", "unexpected_bernstein", "kl"} or \
-            BoundRecord, default="auto"
+    bound : {"auto", "anytime", "betting", "first_order", "chernoff", "unexpected_bernstein", \
+            "anytime_bernstein", "kl"} or BoundRecord, default="auto"
         Name it before you see the value of any.
 
         - "betting": the smallest in most cases. It holds at any number of rows, so you may add
@@ -62,9 +62,11 @@ def holdout_certificate(
         - "first_order": needs the same, and only two moments of the rows.
         - "chernoff": for any labels.
         - "unexpected_bernstein": for classes; small if most values of the kernel are near zero.
+        - "anytime_bernstein": the same at any number of rows, for a small price.
         - "kl": never smaller than "chernoff".
         - "auto": "betting" if it is possible, else "unexpected_bernstein" for classes, else
           "chernoff". The values do not influence this choice.
+        - "anytime": "betting" if it is possible, else "anytime_bernstein".
     target_type : str or TargetType, default=None
         What y holds, as in ``PBRFF``. None means what the model was told. Declare "binary" if y
         can only have two values.

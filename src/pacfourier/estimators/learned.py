@@ -254,6 +254,8 @@ class LearnedFourierMap(SupervisedFourierMap):
             Name of a bound in ``pacfourier.bounds``, or a bound of your own. "auto" uses
             ``unexpected_bernstein``. For labels declared binary it uses the better of this and
             ``first_order``, each at epsilon / 2, and for multilabel y it uses ``catoni_grid``.
+            "anytime" holds at all numbers of samples at once, so you may add data and look again
+            until you like the value.
         of : {"deployed", "posterior"}, default="deployed"
             Which kernel to certify: that of the kept frequencies, which ``transform`` uses, or that
             of the whole posterior, which ``kernel_matrix`` uses.

@@ -163,6 +163,8 @@ class RFF(FourierMap):
             Name of a bound in ``pacfourier.bounds``, or a bound of your own. "auto" uses
             ``unexpected_bernstein``. For labels declared binary it uses the better of this and
             ``first_order``, each at epsilon / 2, and for multilabel y it uses ``catoni_grid``.
+            "anytime" holds at all numbers of samples at once, so you may add data and look again
+            until you like the value.
         target_type : {"auto", "binary", "multiclass", "multilabel"}, default="auto"
             What y holds. "auto" infers it from y. Declare "binary" if y can only have two values:
             the certificate may become smaller.

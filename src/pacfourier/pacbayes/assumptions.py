@@ -26,6 +26,7 @@ __all__ = [
     "prior_assumption",
     "run_assumption",
     "sample_assumption",
+    "stream_assumption",
 ]
 
 Status = Literal["holds", "declared", "violated"]
@@ -100,11 +101,14 @@ class Statement(ABC):
         return f"<strong>{headline}</strong><table style='{style}'>{facts}{rows}</table>"
 
 
-def sample_assumption(summary: SampleSummary, ties: Ties = None) -> Assumption:
+def sample_assumption(
+    summary: SampleSummary, ties: Ties = None, *, is_anytime: bool = False
+) -> Assumption:
     """Return whether the rows can be independent draws.
 
     A distribution that repeats values and a table with copied rows cannot be told apart from the
-    rows alone, so above 1 % of repeated rows the caller says which it is.
+    rows alone, so above 1 % of repeated rows the caller says which it is. ``is_anytime`` says that
+    the bound holds at any number of rows.
     """
     if ties not in (None, "genuine"):
         raise ValueError(f"ties must be None or 'genuine', got {ties!r}.")
@@ -116,8 +120,15 @@ def sample_assumption(summary: SampleSummary, ties: Ties = None) -> Assumption:
     if share > LARGEST_REPEATED_SHARE and ties is None:
         return Assumption("sample", "violated", f"{repeated}. {_two_readings(summary)}")
     against = f"declared, against {repeated}" if share > LARGEST_REPEATED_SHARE else repeated
-    reason = f"rows are independent draws from one distribution ({against}), and their number was "
-    return Assumption("sample", "declared", f"{reason}fixed in advance.")
+    size = "" if is_anytime else ", and their number was fixed in advance"
+    reason = f"rows are independent draws from one distribution ({against}){size}."
+    return Assumption("sample", "declared", reason)
+
+
+def stream_assumption() -> Assumption:
+    """Return what a bound that holds at any number of rows assumes about their order."""
+    reason = "rows are used in the order in which they come, and none is left out; stop any time."
+    return Assumption("stream", "declared", reason)
 
 
 def _two_readings(summary: SampleSummary) -> str:
@@ -155,9 +166,9 @@ def prior_assumption(source: Any) -> Assumption:
 def input_assumption(summary: SampleSummary) -> Assumption:
     """Return whether X was transformed without looking at this sample."""
     if summary.is_standardised:
-        seen = "a column has mean 0 and variance 1 on this very sample"
+        seen = "columns have mean 0 and variance 1 on this very sample"
     elif summary.is_range_scaled:
-        seen = "nearly all columns reach exactly 1 on this very sample"
+        seen = "columns end exactly at 0 or 1 on this very sample"
     else:
         return Assumption("inputs", "declared", "no transform of X was fitted on this sample.")
     fix = "fit the scaler on a separate split, or use a fixed transform."

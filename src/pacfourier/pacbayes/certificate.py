@@ -147,8 +147,12 @@ class Certificate(Statement):
     def _facts(self) -> list[tuple[str, str]]:
         n_tried = len(self.bounds_tried)
         tried = f"best of {n_tried}, " if n_tried > 1 else ""
-        is_run = any(item.name == "run" for item in self.assumptions)
-        drawn = f"over samples of {self.n_samples:,}" + (" and over the run" if is_run else "")
+        names = {item.name for item in self.assumptions}
+        drawn = f"over samples of {self.n_samples:,}"
+        if "stream" in names:
+            drawn = f"at all numbers of samples at once, here {self.n_samples:,}"
+        if "run" in names:
+            drawn += " and over the run"
         return [
             ("holds with probability", f"{1 - self.epsilon:g} {drawn}"),
             ("empirical loss", f"{self.empirical_loss:.4f}"),
@@ -201,16 +205,17 @@ def certificate_of(
         bounds_tried=tuple(record.name for record in tried),
         of=of,
         ceiling=0.5 if evidence.is_binary else 1.0,
-        rounding=float(posterior @ sums.rounding),
+        rounding=float(posterior @ sums.loss_rounding),
         details=details,
         assumptions=(
-            assumptions.sample_assumption(summary, ties),
+            assumptions.sample_assumption(summary, ties, is_anytime=best.anytime),
             assumptions.prior_assumption(prior_source),
             assumptions.input_assumption(summary),
             assumptions.loss_assumption(target),
             assumptions.label_assumption(is_binary=evidence.is_binary),
             assumptions.constant_assumption(best.constant),
             assumptions.object_assumption(of),
+            *((assumptions.stream_assumption(),) if best.anytime else ()),
             *more_assumptions,
         ),
         yardsticks=label_yardsticks(sums, target),

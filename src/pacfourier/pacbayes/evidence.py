@@ -111,12 +111,12 @@ def alignment_evidence(
 ) -> Evidence:
     """Return what the sums of a sample say about every candidate frequency, rounded outward."""
     amplitudes, harmonics = signed_waves(sums) if target.is_binary else (None, None)
-    losses = target_losses(sums, target) + sums.rounding
+    losses = target_losses(sums, target) + sums.loss_rounding
     # Two classes that no wave tells apart have the loss n / (2 (n - 1)).
     largest = sums.n_samples / (2 * (sums.n_samples - 1)) if target.is_binary else 1
     moments = None
     if target.has_sign_agreements:
-        moments = np.clip(sums.second_moments() + sums.rounding, 0, 0.25)
+        moments = np.clip(sums.second_moments() + sums.loss_rounding, 0, 0.25)
     return Evidence(
         losses=np.clip(losses, 0, largest),
         n_samples=sums.n_samples,
@@ -124,7 +124,7 @@ def alignment_evidence(
         second_moments=moments,
         amplitudes=amplitudes,
         second_harmonics=harmonics,
-        rounding=float(sums.rounding.max()),
+        rounding=float(sums.loss_rounding.max()),
         log_prior=log_prior,
         constants=constants or {},
     )
@@ -172,15 +172,17 @@ def particle_log_prior(
 
 
 def bounds_to_try(bound: str | BoundRecord, quantities: Quantities) -> tuple[BoundRecord, ...]:
-    """Return the bounds that "auto", a name or a record asks for, in the order they are tried."""
+    """Return the bounds to try: those of "auto" or "anytime" in their order, or the one named."""
     if isinstance(bound, BoundRecord):
         return (bound,)
-    if bound == "auto":
-        usual = [record for record in RECORDS.values() if _is_tried_by_auto(record, quantities)]
+    if bound in ("auto", "anytime"):
+        offered = [each for each in RECORDS.values() if each.anytime == (bound == "anytime")]
+        usual = [record for record in offered if _is_usual(record, quantities)]
         return tuple(sorted(usual, key=attrgetter("auto.rank")))
     if not isinstance(bound, str) or bound not in RECORDS:
         raise ValueError(
-            f"bound must be 'auto' or one of {_names(quantities)}, or a BoundRecord, got {bound!r}."
+            f"bound must be 'auto', 'anytime' or one of {_names(quantities)}, or a BoundRecord, "
+            f"got {bound!r}."
         )
     return (RECORDS[bound],)
 
@@ -211,7 +213,7 @@ def _is_known(name: str, quantities: Quantities) -> bool:
     return value is not None and value is not False
 
 
-def _is_tried_by_auto(record: BoundRecord, quantities: Quantities) -> bool:
+def _is_usual(record: BoundRecord, quantities: Quantities) -> bool:
     return (
         record.auto is not None
         and all(_is_known(name, quantities) for name in record.auto.known)

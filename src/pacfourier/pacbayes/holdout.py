@@ -59,9 +59,11 @@ HOLDOUT_RECORDS = {
         function=holdout_betting,
         needs=("scores", "concentration"),
         advice=NEEDS_SCORES,
+        anytime=True,
     ),
     "kl": RECORDS["kl"],
     "unexpected_bernstein": RECORDS["unexpected_bernstein"],
+    "anytime_bernstein": RECORDS["anytime_bernstein"],
 }
 
 
@@ -157,11 +159,12 @@ def frozen_certificate(
         details=details,
         yardsticks=label_yardsticks(kernel.sums, kernel.target),
         assumptions=(
-            *fresh_row_assumptions(kernel.rows, ties),
+            *fresh_row_assumptions(kernel.rows, ties, is_anytime=record.anytime),
             assumptions.loss_assumption(kernel.target),
             assumptions.label_assumption(is_binary=kernel.target.is_binary),
-            _bound_assumption(record.name),
+            _bound_assumption(record),
             assumptions.object_assumption("deployed"),
+            *((assumptions.stream_assumption(),) if record.anytime else ()),
             *((assumptions.run_assumption(),) if kernel.rows.is_split else ()),
         ),
     )
@@ -171,25 +174,31 @@ def _record(bound: str | BoundRecord, quantities: Quantities) -> BoundRecord:
     """Return the bound of a name. "auto" looks at what was declared, and not at the rows."""
     if isinstance(bound, BoundRecord):
         return bound
-    if bound == "auto":
-        classes = "chernoff" if quantities["second_moment"] is None else "unexpected_bernstein"
-        bound = classes if quantities["scores"] is None else "betting"
+    if bound in ("auto", "anytime") and quantities["scores"] is not None:
+        bound = "betting"
+    elif bound == "auto":
+        bound = "chernoff" if quantities["second_moment"] is None else "unexpected_bernstein"
+    elif bound == "anytime":
+        bound = "anytime_bernstein"
     if not isinstance(bound, str) or bound not in HOLDOUT_RECORDS:
         names = tuple(HOLDOUT_RECORDS)
         raise ValueError(
-            f"bound must be 'auto' or one of {names}, or a BoundRecord, got {bound!r}: these are "
-            "the bounds of a kernel on rows that it was not learned from."
+            f"bound must be 'auto', 'anytime' or one of {names}, or a BoundRecord, got {bound!r}: "
+            "these are the bounds of a kernel on rows that it was not learned from."
         )
     return HOLDOUT_RECORDS[bound]
 
 
-def fresh_row_assumptions(rows: FreshRows, ties: Ties) -> tuple[Assumption, ...]:
+def fresh_row_assumptions(
+    rows: FreshRows, ties: Ties, *, is_anytime: bool = False
+) -> tuple[Assumption, ...]:
     """Return whether rows are independent draws, unseen by the fit, and not prepared together.
 
     If the library split the sample, repeated rows are looked for in both parts together.
     """
+    summary = rows.together if rows.is_split else rows.summary
     return (
-        assumptions.sample_assumption(rows.together if rows.is_split else rows.summary, ties),
+        assumptions.sample_assumption(summary, ties, is_anytime=is_anytime),
         _fresh_assumption(rows),
         _input_assumption(rows),
     )
@@ -219,11 +228,11 @@ def _fresh_assumption(rows: FreshRows) -> Assumption:
     return Assumption("rows", "declared", reason)
 
 
-def _bound_assumption(name: str) -> Assumption:
+def _bound_assumption(record: BoundRecord) -> Assumption:
     """Return what must have been fixed before the rows were seen."""
-    fixed = f"bound={name!r} was chosen before these rows were seen"
-    size = "rows may be added at any time" if name == "betting" else "so was their number"
-    return Assumption("bound", "declared", f"{fixed}; {size}.")
+    size = "" if record.anytime else "; so was their number"
+    reason = f"bound={record.name!r} was chosen before these rows were seen{size}."
+    return Assumption("bound", "declared", reason)
 
 
 def overlap_log_chance(first: SampleSummary, second: SampleSummary) -> float:

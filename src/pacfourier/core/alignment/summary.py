@@ -10,7 +10,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import sparse, special
 
 from pacfourier.arrays import FloatArray, IntArray, Samples, by_kind
 from pacfourier.core.phases import ROW_BLOCK
@@ -21,10 +21,17 @@ __all__ = ["SampleSummary", "sample_summary"]
 FINGERPRINT_SEED = 20190416
 # Enough to find repeated rows in any sample. Up to this number of rows, the counts are exact.
 MOST_FINGERPRINTS = 16384
-# The largest probability, over all columns of a fit, that honest data look scaled by chance.
-COINCIDENCE = 1e-3
-# How far a scaler in single precision may miss 1.
-ONE_ROUNDING = 2.0**-22
+# The largest probability that honest data look scaled by chance, for each of the four rules of
+# ``is_standardised`` and ``is_range_scaled``. Together, they have one in a thousand per fit.
+ONE_COLUMN, MOST_COLUMNS, ONE_END, BOTH_ENDS = 1e-4, 7e-4, 1.5e-4, 5e-5
+# A scaler of the whole table leaves its trace in nearly all columns.
+NEARLY_ALL = 0.9
+# How far a scaler in single precision may miss 0 or 1.
+END_ROUNDING = 2.0**-22
+# With 64 marks a column has more values than this, save with a chance of 1e-6.
+MANY_VALUES = 100
+# Columns with fewer values do not count among those that a scaler of ranges may have moved.
+FEWEST_VALUES = 14
 
 DistinctRows: TypeAlias = tuple[
     NDArray[np.uint64], IntArray, NDArray[np.uint64], NDArray[np.uint64]
@@ -45,11 +52,12 @@ class SampleSummary:
         The smallest distinct fingerprints of rows, and how often each of them occurs.
     first_labels, last_labels : arrays of shape (n_fingerprints,)
         The smallest and the largest fingerprint among the labels of these rows.
-    sums, squares, lowest, highest : arrays of shape (n_features,)
+    powers : array of shape (4, n_features)
+        Sums of the values and of their second, third and fourth powers.
+    lowest, n_lowest, highest, n_highest : arrays of shape (n_features,)
+        The smallest and the largest value of each column, each with the number of its rows.
     marks : array of shape (n_features,)
         64 bits per column. Every value sets one of them, which tells few values from many.
-    n_ones : array of shape (n_features,)
-        How many values of the column are 1 or -1, up to rounding.
     is_weighted : bool
         Whether some samples counted more than others.
     """
@@ -59,12 +67,12 @@ class SampleSummary:
     counts: IntArray
     first_labels: NDArray[np.uint64]
     last_labels: NDArray[np.uint64]
-    sums: FloatArray
-    squares: FloatArray
+    powers: FloatArray
     lowest: FloatArray
+    n_lowest: IntArray
     highest: FloatArray
+    n_highest: IntArray
     marks: NDArray[np.uint64]
-    n_ones: IntArray
     is_weighted: bool
 
     def merge(self, other: Self) -> "SampleSummary":
@@ -75,12 +83,12 @@ class SampleSummary:
         return SampleSummary(
             self.n_samples + other.n_samples,
             *distinct_rows(*rows),
-            self.sums + other.sums,
-            self.squares + other.squares,
-            np.minimum(self.lowest, other.lowest),
-            np.maximum(self.highest, other.highest),
+            self.powers + other.powers,
+            *_merged_ends((self.lowest, self.n_lowest), (other.lowest, other.n_lowest), np.minimum),
+            *_merged_ends(
+                (self.highest, self.n_highest), (other.highest, other.n_highest), np.maximum
+            ),
             self.marks | other.marks,
-            self.n_ones + other.n_ones,
             self.is_weighted or other.is_weighted,
         )
 
@@ -104,67 +112,109 @@ class SampleSummary:
         return int((self.first_labels != self.last_labels).sum())
 
     @property
-    def n_values(self) -> FloatArray:
-        """About how many different values each column has; infinity stands for 250 or more.
-
-        With v values a bit stays unset with probability (1 - 1/64)^v, about exp(-v / 64).
-        """
-        with np.errstate(divide="ignore"):
-            return np.asarray(-64 * np.log(1 - np.bitwise_count(self.marks) / 64))
+    def n_values(self) -> IntArray:
+        """A number that each column has at least as many different values as."""
+        n_marks = np.bitwise_count(self.marks).astype(np.intp)
+        return np.where(n_marks == 64, MANY_VALUES, n_marks)
 
     @property
-    def is_varied(self) -> NDArray[np.bool_]:
-        r"""Whether a column has so many values that it cannot look standardised by chance.
+    def standardised_chances(self) -> FloatArray:
+        r"""The chance that a column has mean 0 and variance 1 on the sample without a scaler.
 
-        Take a column of numbers on a grid, with v different values. Its standard deviation is at
-        least :math:`s = v / \sqrt{12}` steps of the grid. By the local limit theorem the sum of n
-        values hits a given number with probability :math:`1 / (s \sqrt{2 \pi n})` at most, and
-        then the sum of squares, whose parity is known, with :math:`2 / (0.9 s^2 \sqrt{2 \pi n})`.
-        With :math:`n \ge v`, two kinds of variance and d columns, the chance is below
+        Suppose that a fixed transform put the values on a grid. Two of v different values are at
+        most :math:`h = (\max - \min) / (v - 1)` apart, in units of the standard deviation. By the
+        local limit theorem, the sums of n values and of their squares are two given numbers with
+        probability
 
-        .. math:: d \cdot 30 / v^4 \le 10^{-3} \quad \text{if} \quad v \ge 14\, d^{1/4}.
+        .. math:: \frac{h^3}{\pi n \kappa} , \qquad \kappa^2 = \mathrm{kurtosis} - 1
+                  - \mathrm{skewness}^2 ,
+
+        because the grid of :math:`(k, k^2)` has cells of area 2, and :math:`\kappa` is the
+        deviation of the squares that the values do not explain. There are two kinds of variance,
+        which doubles the chance. Columns of two values have :math:`\kappa = 0`: whatever their
+        mean, it proves nothing.
         """
-        return np.asarray(self.n_values >= (30 * len(self.marks) / COINCIDENCE) ** 0.25)
+        mean, square, cube, fourth = self.powers / self.n_samples
+        with np.errstate(all="ignore"):
+            variance = square - mean**2
+            skewness = (cube - 3 * mean * square + 2 * mean**3) / variance**1.5
+            kurtosis = (fourth - 4 * mean * cube + 6 * mean**2 * square - 3 * mean**4) / variance**2
+            unexplained = np.sqrt(np.maximum(kurtosis - 1 - skewness**2, 0))
+            steps = (self.highest - self.lowest) / (self.n_values - 1) / np.sqrt(variance)
+            chances = 2 * steps**3 / (np.pi * self.n_samples * unexplained)
+        return np.where(self.highest > self.lowest, np.nan_to_num(chances, nan=0.0), np.inf)
 
     @property
     def is_standardised(self) -> bool:
-        r"""Whether a varied column has mean zero and variance one on this sample.
+        r"""Whether columns have mean zero and variance one on this sample, and not by chance.
 
-        A scaler that was fitted on the sample leaves rounding errors only. If a column without
-        ties has mean 0 and variance 1 in truth, the density of its mean on the sample is at most
-        about :math:`0.4 \sqrt{n}`, and that of its variance :math:`0.3 \sqrt{n}`. Both are within
-        t of their targets by chance with probability :math:`0.5\, n t^2`. Two kinds of variance
-        and d columns make :math:`n d t^2`, which is 1.6e-5 for the t below. This leaves a factor of
-        60 for columns whose variance varies less.
+        A scaler that was fitted on the sample leaves rounding errors only. One column is enough if
+        its ``standardised_chances``, times the number of columns, is small. Otherwise nine of ten
+        columns must be scaled. The chances need not be added then: by Markov's inequality, nine of
+        ten events happen together with at most their mean chance divided by 0.9, however they
+        depend on each other.
+
+        If a column without ties has mean 0 and variance 1 in truth, the density of its mean on the
+        sample is at most about :math:`0.4 \sqrt{n}`, and that of its variance :math:`0.3 \sqrt{n}`.
+        Both are within t of their targets by chance with probability :math:`0.5\, n t^2`. Two kinds
+        of variance and d columns make :math:`n d t^2`, which is 1.6e-5 for the t below.
         """
-        tolerance = min(1e-5, 0.004 / np.sqrt(self.n_samples * len(self.sums)))
-        means = self.sums / self.n_samples
-        variances = self.squares / self.n_samples - means**2
-        unbiased = variances * self.n_samples / max(self.n_samples - 1, 1)
-        distance = np.minimum(np.abs(variances - 1), np.abs(unbiased - 1))
-        is_scaled = np.maximum(np.abs(means), distance) < tolerance
-        return bool((self.is_varied & is_scaled).any())
+        tolerance = min(1e-5, 0.004 / np.sqrt(self.n_samples * self.powers.shape[1]))
+        mean, square = self.powers[:2] / self.n_samples
+        variance = square - mean**2
+        unbiased = variance * self.n_samples / max(self.n_samples - 1, 1)
+        distance = np.minimum(np.abs(variance - 1), np.abs(unbiased - 1))
+        is_scaled = np.maximum(np.abs(mean), distance) < tolerance
+        chances = self.standardised_chances
+        is_rare = chances <= ONE_COLUMN / len(chances)
+        telling = is_scaled[chances <= NEARLY_ALL * MOST_COLUMNS]
+        return bool(
+            (is_scaled & is_rare).any() or telling.sum() >= max(NEARLY_ALL * telling.size, 1)
+        )
 
     @property
     def is_range_scaled(self) -> bool:
-        r"""Whether nine varied columns out of ten reach 1 or -1, each in a single row.
+        r"""Whether many columns end exactly where a scaler of ranges puts their ends.
 
-        That is what a scaler of ranges leaves that was fitted on the sample. Columns with a natural
-        limit of 1, such as the brightness of pixels, reach it in many rows. If the density of a
-        column is at most one near its limit, n values come within t of it with probability
-        :math:`n t`, and are rounded to it in single precision with probability
-        :math:`n\, 2^{-25}`. With k independent columns the chance is the k-th power. A column with
-        a natural limit reaches it in exactly one row with probability 1/e at most, so seven such
-        columns all do with a chance below 1e-3. For fewer of them this is not guaranteed.
+        A scaler that was fitted on the sample moves the largest absolute value to 1, or both ends
+        to 0 and 1 or to -1 and 1. Other columns may end there too: shares, the brightness of
+        pixels, or whole numbers scaled on other rows that have the same end. But the number of rows
+        at such an end is one with probability at most
+
+        .. math:: \max_p\, n p (1 - p)^{n-1} = (1 - 1/n)^{n-1} \approx e^{-1} ,
+
+        and it is one at both ends with probability at most :math:`(1 - 1/n) (1 - 2/n)^{n-2} \approx
+        e^{-2}`. So the number of such columns is compared with a binomial distribution, as if the
+        columns were independent. It takes 9 columns with one such end, or 5 with two: fewer prove
+        nothing.
         """
-        tolerance = min(ONE_ROUNDING, COINCIDENCE / (2 * self.n_samples))
-        tops, bottoms = np.abs(self.highest - 1), np.abs(self.lowest + 1)
-        n_ends = (tops < tolerance).astype(np.intp) + (bottoms < tolerance)
-        reach = np.maximum(np.abs(self.highest), np.abs(self.lowest))
-        is_scaled = (np.abs(reach - 1) < tolerance) & (self.n_ones == n_ends)
-        chance = self.n_samples * (tolerance + 2.0**-25)
-        is_rare = chance ** self.is_varied.sum() <= COINCIDENCE
-        return bool(is_rare and is_scaled[self.is_varied].mean() >= 0.9)
+        n, rounding = max(self.n_samples, 2), min(END_ROUNDING, 1e-3 / self.n_samples)
+        is_top, is_zero, is_bottom = (
+            np.abs(gap) < rounding for gap in (self.highest - 1, self.lowest, self.lowest + 1)
+        )
+        is_within = np.maximum(np.abs(self.highest), np.abs(self.lowest)) < 1 + rounding
+        has_one = is_within & (is_top * self.n_highest + is_bottom * self.n_lowest == 1)
+        is_pair = is_top & (is_zero | is_bottom)
+        has_two = is_pair & (self.n_highest == 1) & (self.n_lowest == 1)
+        is_varied = self.n_values >= FEWEST_VALUES
+        return bool(
+            _chance_of_so_many(has_one[is_varied], (1 - 1 / n) ** (n - 1)) <= ONE_END
+            or _chance_of_so_many(has_two[is_varied], (1 - 1 / n) * (1 - 2 / n) ** (n - 2))
+            <= BOTH_ENDS
+        )
+
+
+def _chance_of_so_many(are_seen: NDArray[np.bool_], chance: float) -> float:
+    """Return the probability of at least so many of several independent events."""
+    return float(special.bdtrc(are_seen.sum() - 1, are_seen.size, chance))
+
+
+def _merged_ends(
+    first: tuple[FloatArray, IntArray], second: tuple[FloatArray, IntArray], end: np.ufunc
+) -> tuple[FloatArray, IntArray]:
+    """Return the smaller or larger ends of two samples, and the number of their rows."""
+    ends = end(first[0], second[0])
+    return ends, sum(np.where(value == ends, count, 0) for value, count in (first, second))
 
 
 def distinct_rows(
@@ -217,21 +267,42 @@ def sample_summary(
 
 def _block_summary(X: Samples, codes: sparse.csr_array, is_weighted: bool) -> SampleSummary:
     rows, marks = rows_with_labels(X, codes), _value_marks(X)
-    if sparse.issparse(X):
-        # A sparse matrix sums in its own precision, even if another dtype is given.
-        X = X.astype(np.float64)
-    squares = X.power(2) if sparse.issparse(X) else np.square(X, dtype=np.float64)
+    # A sparse matrix sums in its own precision, even if another dtype is given.
+    X = X.astype(np.float64)
+    lowest, highest = _columns(X.min(axis=0)), _columns(X.max(axis=0))
     return SampleSummary(
         X.shape[0],
         *rows,
-        sums=_columns(X.sum(axis=0, dtype=np.float64)),
-        squares=_columns(squares.sum(axis=0, dtype=np.float64)),
-        lowest=_columns(X.min(axis=0)),
-        highest=_columns(X.max(axis=0)),
+        powers=_power_sums(X),
+        lowest=lowest,
+        n_lowest=_n_equal(X, lowest),
+        highest=highest,
+        n_highest=_n_equal(X, highest),
         marks=marks,
-        n_ones=_n_ones(X),
         is_weighted=is_weighted,
     )
+
+
+def _power_sums(X: Samples) -> FloatArray:
+    """Return the sums of the first four powers of each column."""
+    is_sparse = sparse.issparse(X)
+    values = X.data if is_sparse else X
+    # The higher powers of huge values overflow. Only columns of variance one need them.
+    with np.errstate(over="ignore"):
+        powers = [values, np.square(values)]
+        powers += [values * powers[1], np.square(powers[1])]
+        if is_sparse:
+            return np.stack([np.bincount(X.indices, each, X.shape[1]) for each in powers])
+        return np.stack([each.sum(axis=0) for each in powers])
+
+
+def _n_equal(X: Samples, ends: FloatArray) -> IntArray:
+    """Count in how many rows each column has a given value."""
+    if not sparse.issparse(X):
+        return np.count_nonzero(ends == X, axis=0)
+    stored = np.bincount(X.indices[X.data == ends[X.indices]], minlength=X.shape[1])
+    n_absent = X.shape[0] - np.bincount(X.indices, minlength=X.shape[1])
+    return stored + np.where(ends == 0, n_absent, 0)
 
 
 @by_kind
@@ -285,14 +356,6 @@ def packed_marks(found: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Return one number per column, whose bits are the 64 rows of an array."""
     weights = np.uint64(1) << np.arange(64, dtype=np.uint64)
     return np.asarray((found * weights[:, np.newaxis]).sum(axis=0, dtype=np.uint64))
-
-
-def _n_ones(X: Samples) -> IntArray:
-    """Count the values of each column that are 1 or -1, up to rounding."""
-    if sparse.issparse(X):
-        is_one = np.abs(np.abs(X.data) - 1) < ONE_ROUNDING
-        return np.bincount(X.indices[is_one], minlength=X.shape[1])
-    return np.count_nonzero(np.abs(np.abs(X) - 1) < ONE_ROUNDING, axis=0)
 
 
 def _columns(row: Any) -> FloatArray:

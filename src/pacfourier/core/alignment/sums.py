@@ -27,6 +27,8 @@ from pacfourier.core.phases import (
     double_angle_sums,
     frequency_bands,
     largest_magnitudes,
+    mean_magnitudes,
+    most_products,
     phase_sizes,
     precision_groups,
     run_tasks,
@@ -35,6 +37,7 @@ from pacfourier.core.phases import (
 )
 from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.core.prior.structured import (
+    root_mean_square,
     rounded_stages,
     structured_phase_sizes,
     structured_sums,
@@ -75,7 +78,8 @@ class AlignmentSums:
         Sum of exp(2 i omega . x_i), without weights.
     n_samples : int
     rounding : array of shape (n_frequencies,)
-        How far single precision may have moved a mean of waves. Zero in double precision.
+        How far single precision may have moved a mean of waves (``single_rounding``). Zero in
+        double precision.
     """
 
     waves: ComplexArray
@@ -126,6 +130,18 @@ class AlignmentSums:
             for part in (self.waves.real, self.waves.imag)
         )
         return alignment_loss(aligned, float(np.vdot(agreement, self.gram)), self.pairs)
+
+    @property
+    def loss_rounding(self) -> FloatArray:
+        r"""How far single precision may have moved the loss and the second moment.
+
+        If each row contributes :math:`\hat z_i` in place of :math:`z_i`, with a mean error of e,
+        then products of two rows are wrong by :math:`2 e + e^2` on average, over all pairs of rows.
+        The loss is half of it, over the pairs of different rows: :math:`e (1 + e/2)\, n / (n - 1)`.
+        The second moment has the error 4 e of the harmonics and the factor 1/8.
+        """
+        n = self.n_samples
+        return self.rounding * (1 + 2 * self.rounding) * n / max(n - 1, 1)
 
     @property
     def pairs(self) -> float:
@@ -252,7 +268,8 @@ def wave_sums(
     waves = np.empty((weighted.shape[1], len(frequencies)), dtype=np.complex128)
     harmonics = np.empty(len(frequencies), dtype=np.complex128)
     rounding = np.zeros(len(frequencies))
-    magnitudes = largest_magnitudes(X)
+    magnitudes, means = largest_magnitudes(X), mean_magnitudes(X)
+    n_products = most_products(X)
     remaining = np.arange(len(frequencies))
     # The transform of a sparse row is dense, so explicit frequencies are faster for sparse data.
     if (
@@ -265,7 +282,8 @@ def wave_sums(
         groups = dict(precision_groups(sizes, precision))
         if np.float32 in groups:
             single = groups[np.float32]
-            rounding[single] = single_rounding(sizes[single], rounded_stages(X.shape[1]))
+            lengths = radii[single] * root_mean_square(X)
+            rounding[single] = single_rounding(lengths, rounded_stages(X.shape[1]))
             waves[:], harmonics[:] = structured_sums(X, weighted, frequencies.signs, radii)
             remaining = groups.get(np.float64, remaining[:0])
 
@@ -274,7 +292,8 @@ def wave_sums(
         sizes = phase_sizes(candidates, magnitudes)
         for dtype, members in precision_groups(sizes, precision):
             if dtype == np.float32:
-                rounding[columns[members]] = single_rounding(sizes[members], X.shape[1])
+                terms = np.abs(candidates[members]) @ means
+                rounding[columns[members]] = single_rounding(terms, n_products)
             waves[:, columns[members]], harmonics[columns[members]] = _band_sums(
                 X, weighted, candidates[members], dtype
             )
@@ -313,6 +332,6 @@ def signed_waves(sums: AlignmentSums) -> tuple[FloatArray, FloatArray]:
     direction = np.divide(mean, lengths, where=lengths > 0, out=np.ones_like(mean))
     harmonics = (sums.harmonics / sums.n_samples * direction.conj() ** 2).real
     amplitudes = np.clip(lengths - sums.rounding, 0, 1)
-    # Rounding moves the harmonic, and also the angle of the mean, most of all if the mean is short.
-    slack = 2 * sums.rounding * (1 + 2 / np.maximum(lengths, np.finfo(float).tiny))
-    return amplitudes, np.clip(harmonics + slack, 2 * amplitudes**2 - 1, 1)
+    # A bound may be taken at any angle, so also at that of a rounded mean. There, the mean has at
+    # least this amplitude, and the harmonic is wrong by four times the rounding at most.
+    return amplitudes, np.clip(harmonics + 4 * sums.rounding, 2 * amplitudes**2 - 1, 1)

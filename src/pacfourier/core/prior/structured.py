@@ -72,6 +72,11 @@ def structured_phase_sizes(radii: FloatArray, magnitudes: FloatArray) -> FloatAr
     return radii * np.linalg.norm(magnitudes) / np.sqrt(padded_size(len(magnitudes)))
 
 
+def root_mean_square(X: NDArray[Any]) -> float:
+    """Return the root of the mean of the squared lengths of the rows."""
+    return float(np.sqrt(np.einsum("ik,ik->", X, X, dtype=np.float64) / len(X)))
+
+
 def rounded_stages(n_features: int) -> int:
     """Return how often a phase is rounded: once per stage of its three transforms."""
     return 3 * (padded_size(n_features).bit_length() - 1)

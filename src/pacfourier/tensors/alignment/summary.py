@@ -12,7 +12,6 @@ from scipy import sparse
 
 from pacfourier.arrays import host
 from pacfourier.core.alignment.summary import (
-    ONE_ROUNDING,
     SampleSummary,
     fingerprint_multipliers,
     packed_marks,
@@ -39,16 +38,18 @@ def tensor_summary(
 
 
 def _block_summary(X: torch.Tensor, codes: sparse.csr_array, is_weighted: bool) -> SampleSummary:
-    is_one = (X.abs() - 1).abs() < ONE_ROUNDING
+    marks, rows = _value_marks(X), rows_with_labels(X, codes)
+    X = X.double()
+    lowest, highest = X.amin(dim=0), X.amax(dim=0)
     return SampleSummary(
         len(X),
-        *rows_with_labels(X, codes),
-        sums=host(X.sum(dim=0, dtype=torch.float64)),
-        squares=host(X.double().square().sum(dim=0)),
-        lowest=host(X.amin(dim=0).double()),
-        highest=host(X.amax(dim=0).double()),
-        marks=_value_marks(X),
-        n_ones=host(is_one.sum(dim=0)),
+        *rows,
+        powers=np.stack([host((X**power).sum(dim=0)) for power in (1, 2, 3, 4)]),
+        lowest=host(lowest),
+        n_lowest=host((lowest == X).sum(dim=0)),
+        highest=host(highest),
+        n_highest=host((highest == X).sum(dim=0)),
+        marks=marks,
         is_weighted=is_weighted,
     )
 

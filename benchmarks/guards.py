@@ -1,0 +1,367 @@
+"""How often certificates are false, and how often honest samples are refused.
+
+Each case draws samples from a law whose true loss is known by construction, fits, and asks for a
+certificate without any declaration. The result is one Markdown table. ``--write`` puts it into
+docs/certificates.md.
+"""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.cross_decomposition import PLSRegression
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+from pacfourier import PBRFF, bounds, certify, holdout_certificate
+from pacfourier.tabular import InputError, fit_table
+
+PAGE = Path(__file__).parents[1] / "docs" / "certificates.md"
+START, END = "<!-- table of benchmarks/guards.py -->", "<!-- end of the table -->"
+# Certificates of labels without signal are clipped at their true loss of exactly 1/2.
+ROUNDING = 1e-9
+EPSILON = 0.05
+
+
+class Trial(NamedTuple):
+    """One sample: its certificate and the truth.
+
+    Attributes
+    ----------
+    value : float or None
+        The certificate without a declaration. None if it is refused.
+    unguarded : float or None
+        What the certificate would be without any guard. For a legal sample, it is what
+        ties="genuine" gives. None if it cannot be told.
+    truth : float
+        What the certificate must not be below.
+    is_due : bool
+        Whether the rule asks for a refusal: more than 1 % of repeated rows, or something that
+        depends on the rows of the certificate.
+    """
+
+    value: float | None
+    unguarded: float | None
+    truth: float
+    is_due: bool
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kind of sample.
+
+    Attributes
+    ----------
+    name : str
+    is_legal : bool
+        Whether the theorem covers the sample, possibly with a declaration.
+    trial : callable
+        From a random generator to a Trial.
+    rule : str
+        When the rule refuses the value.
+    is_exact : bool
+        Whether the bound is exact, so that it is false in 5 % of all samples, as it may be. All
+        other bounds have room to spare.
+    """
+
+    name: str
+    is_legal: bool
+    trial: Callable[[np.random.Generator], Trial]
+    rule: str
+    is_exact: bool = False
+
+
+def trial_of(certificate: Any, truth: float, *, is_due: bool) -> Trial:
+    """Return the trial of a certificate."""
+    value = None if certificate.violations else certificate.value
+    return Trial(value, min(certificate.details.value, certificate.ceiling), truth, is_due)
+
+
+def repeated_share(X: np.ndarray) -> float:
+    """Return the share of rows that repeat another row."""
+    return 1 - len(np.unique(X, axis=0)) / len(X)
+
+
+def fitted(X: np.ndarray, y: np.ndarray, seed: int = 0) -> PBRFF:
+    """Return a map that follows the sample closely."""
+    model = PBRFF(10, n_candidates=300, beta=5.0, target_type="binary", random_state=seed)
+    return model.fit(X, y)
+
+
+@dataclass(frozen=True)
+class AtomicLaw:
+    """A law on finitely many points, with the probability of the label +1 at each of them."""
+
+    points: np.ndarray
+    odds: np.ndarray
+
+    def sample(self, rng: np.random.Generator, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return independent rows and labels; all points are equally likely."""
+        rows = rng.integers(0, len(self.points), n_samples)
+        return self.points[rows], np.where(rng.random(n_samples) < self.odds[rows], 1, -1)
+
+    def loss(self, model: PBRFF) -> float:
+        """Return the true alignment loss (1 - |E y exp(i w.x)|^2) / 2 of the map's kernel."""
+        phases = model.frequencies_.astype(float) @ self.points.T
+        means = np.exp(1j * phases) @ (2 * self.odds - 1) / len(self.odds)
+        return float(model.frequency_weights_ @ (1 - np.abs(means) ** 2) / 2)
+
+
+def grid_law(*levels: int) -> AtomicLaw:
+    """Return the uniform law on a grid; the first column says something about the label."""
+    points = np.asarray(list(product(*map(range, levels))), dtype=float)
+    return AtomicLaw(points, 0.2 + 0.6 * points[:, 0] / (levels[0] - 1))
+
+
+def atomic_trial(rng: np.random.Generator, *, law: AtomicLaw, n_samples: int) -> Trial:
+    """Independent rows of a law with atoms, which repeat by right."""
+    X, y = law.sample(rng, n_samples)
+    model = fitted(X, y)
+    return trial_of(model.certificate(EPSILON), law.loss(model), is_due=repeated_share(X) > 0.01)
+
+
+def noise_trial(
+    rng: np.random.Generator, *, draw: Callable[[np.random.Generator], np.ndarray]
+) -> Trial:
+    """Independent rows with labels that say nothing: every kernel has the true loss 1/2."""
+    X = draw(rng)
+    model = fitted(X, rng.choice([-1, 1], len(X)))
+    return trial_of(model.certificate(EPSILON), 0.5, is_due=repeated_share(X) > 0.01)
+
+
+def bootstrap_trial(rng: np.random.Generator, *, n_levels: int) -> Trial:
+    """3,000 rows drawn again and again from 100 rows of noise."""
+    X, y = rng.integers(0, n_levels, (100, 6)).astype(float), rng.choice([-1, 1], 100)
+    rows = rng.integers(0, 100, 3000)
+    return trial_of(fitted(X[rows], y[rows]).certificate(EPSILON), 0.5, is_due=True)
+
+
+def merged_trial(rng: np.random.Generator) -> Trial:
+    """Two parts of 600 rows of noise, of which 200 are the same."""
+    X, y = rng.standard_normal((1000, 5)), rng.choice([-1, 1], 1000)
+    merged = fitted(X[:600], y[:600]).merge(fitted(X[400:], y[400:]))
+    return trial_of(merged.certificate(EPSILON), 0.5, is_due=True)
+
+
+def upstream_trial(rng: np.random.Generator, *, step: Callable[[], Any]) -> Trial:
+    """Put a step before the map that has learned the labels of the rows, which are noise."""
+    X, y = rng.standard_normal((300, 150)), rng.choice([-1, 1], 300)
+    fitted_step = step().fit(X, y)
+    pipeline = make_pipeline(fitted_step, fitted(fitted_step.transform(X), y))
+    return trial_of(certify(pipeline, X, y, epsilon=EPSILON), 0.5, is_due=True)
+
+
+def scaler_trial(rng: np.random.Generator, *, scaler: Any, levels: int, shape: Any) -> Trial:
+    """Whole numbers and noise, scaled by what other rows of the same law say."""
+    other, X = rng.integers(0, levels, (2, *shape)).astype(float)
+    model = fitted(scaler().fit(other).transform(X), rng.choice([-1, 1], len(X)))
+    return trial_of(model.certificate(EPSILON, ties="genuine"), 0.5, is_due=False)
+
+
+def own_scaler_trial(rng: np.random.Generator, *, scaler: Any, levels: int, shape: Any) -> Trial:
+    """Whole numbers and noise, scaled by what the rows themselves say."""
+    X = scaler().fit_transform(rng.integers(0, levels, shape).astype(float))
+    model = fitted(X, rng.choice([-1, 1], len(X)))
+    return trial_of(model.certificate(EPSILON, ties="genuine"), 0.5, is_due=True)
+
+
+def fresh_trial(rng: np.random.Generator, *, is_fresh: bool) -> Trial:
+    """Certify a map that learned noise by heart, on its own rows or on new ones."""
+    X, y = rng.standard_normal((300, 20)), rng.choice([-1, 1], 300)
+    model = PBRFF(10, beta=50.0, target_type="binary", random_state=0).fit(X, y)
+    if is_fresh:
+        X, y = rng.standard_normal((300, 20)), rng.choice([-1, 1], 300)
+    return trial_of(holdout_certificate(model, X, y, EPSILON), 0.5, is_due=not is_fresh)
+
+
+def table_trial(rng: np.random.Generator, *, is_fresh: bool) -> Trial:
+    """As before, for the error of a saved table model: the classes are noise."""
+
+    def table() -> pd.DataFrame:
+        columns = pd.DataFrame(rng.standard_normal((200, 3)), columns=[*"abc"])
+        return columns.assign(y=rng.choice(["down", "up"], 200))
+
+    first = table()
+    model = fit_table(first, "y", n_frequencies=20, seed=int(rng.integers(2**31)))
+    try:
+        value: float | None = model.fresh_error(table() if is_fresh else first).bound
+    except InputError:
+        value = None
+    return Trial(value, value, 0.5, not is_fresh)
+
+
+def margin_trial(rng: np.random.Generator) -> Trial:
+    """Certify a linear classifier of noise, on rows of norm 1,700: all have an error of 1/2.
+
+    The weights are tiny, so their divergence is, too. The bound divides by the norms itself.
+    """
+    X = rng.standard_normal((100, 150))
+    X *= 1700 / np.linalg.norm(X, axis=1, keepdims=True)
+    y = rng.choice([-1.0, 1.0], 100)
+    w = 6.0 * np.linalg.lstsq(X, y, rcond=None)[0]
+    value = bounds.gaussian_linear(
+        features=X, labels=y, w=w, prior_mean=np.zeros(150), epsilon=EPSILON
+    ).value
+    return Trial(value, value, 0.5, False)
+
+
+def stream_trial(rng: np.random.Generator) -> Trial:
+    """Noise in 15 batches of 40 rows, stopped where bound="anytime" looks best."""
+    model = PBRFF(10, n_candidates=100, beta=5.0, target_type="binary", random_state=0)
+    best = 1.0
+    for _ in range(15):
+        model.partial_fit(rng.standard_normal((40, 3)), rng.choice([-1, 1], 40), classes=[-1, 1])
+        best = min(best, model.certificate(EPSILON, bound="anytime").value)
+    return Trial(best, best, 0.5, False)
+
+
+REPEATS = "more than 1 % of the rows repeat others"
+ALWAYS, NEVER = "always", "never"
+CASES = (
+    Case(
+        "bootstrap of 100 rows of categories", False, partial(bootstrap_trial, n_levels=4), ALWAYS
+    ),
+    Case(
+        "bootstrap of 100 rows of whole numbers",
+        False,
+        partial(bootstrap_trial, n_levels=1000),
+        ALWAYS,
+    ),
+    Case("merged parts that share rows", False, merged_trial, ALWAYS),
+    Case("20 atoms", True, partial(atomic_trial, law=grid_law(5, 4), n_samples=400), REPEATS),
+    Case("one 0/1 column", True, partial(atomic_trial, law=grid_law(2), n_samples=400), REPEATS),
+    Case(
+        "one column of three levels",
+        True,
+        partial(atomic_trial, law=grid_law(3), n_samples=400),
+        REPEATS,
+    ),
+    Case(
+        "three normal columns, one decimal",
+        True,
+        partial(noise_trial, draw=lambda rng: rng.standard_normal((1000, 3)).round(1)),
+        REPEATS,
+    ),
+    Case(
+        "survey, five answers on a scale of five",
+        True,
+        partial(atomic_trial, law=grid_law(5, 5, 5, 5, 5), n_samples=1000),
+        REPEATS,
+    ),
+    Case(
+        "784 normal columns",
+        True,
+        partial(noise_trial, draw=lambda rng: rng.standard_normal((400, 784))),
+        NEVER,
+    ),
+    Case(
+        "LDA before the map",
+        False,
+        partial(upstream_trial, step=LinearDiscriminantAnalysis),
+        ALWAYS,
+    ),
+    Case(
+        "PLS before the map", False, partial(upstream_trial, step=partial(PLSRegression, 2)), ALWAYS
+    ),
+    Case(
+        "rows of the fit given as fresh rows", False, partial(fresh_trial, is_fresh=False), ALWAYS
+    ),
+    Case("fresh rows", True, partial(fresh_trial, is_fresh=True), NEVER),
+    Case(
+        "table of the fit given as a fresh table",
+        False,
+        partial(table_trial, is_fresh=False),
+        ALWAYS,
+    ),
+    Case("fresh table", True, partial(table_trial, is_fresh=True), NEVER, is_exact=True),
+    Case("margins of rows of norm 1,700", True, margin_trial, NEVER),
+    Case(
+        "ties declared, one column of 1,000 values, range scaled on other rows",
+        True,
+        partial(scaler_trial, scaler=MinMaxScaler, levels=1000, shape=(200, 1)),
+        NEVER,
+    ),
+    Case(
+        "ties declared, 4 columns of five levels, standardised on other rows",
+        True,
+        partial(scaler_trial, scaler=StandardScaler, levels=5, shape=(600, 4)),
+        NEVER,
+    ),
+    Case(
+        "9 columns, range scaled on the sample",
+        False,
+        partial(own_scaler_trial, scaler=MinMaxScaler, levels=10**6, shape=(200, 9)),
+        ALWAYS,
+    ),
+    Case(
+        "ties declared, 4 columns of five levels, standardised on the sample",
+        False,
+        partial(own_scaler_trial, scaler=StandardScaler, levels=5, shape=(600, 4)),
+        ALWAYS,
+    ),
+    Case("stream, stopped at its best value", True, stream_trial, NEVER),
+)
+
+
+def is_false(value: float | None, truth: float) -> bool:
+    """Return whether a certificate was given that is below the truth."""
+    return value is not None and value < truth - ROUNDING
+
+
+def row_of(case: Case, n_trials: int, seed: int) -> dict[str, Any]:
+    """Return one row of the table: counts over independent samples."""
+    trials = [case.trial(np.random.default_rng([seed, k])) for k in range(n_trials)]
+    refused = [trial.value is None for trial in trials]
+    return {
+        "sample": case.name,
+        "legal": "yes" if case.is_legal else "no",
+        "to be refused": case.rule,
+        "samples": n_trials,
+        "refused": sum(refused),
+        "of these, as the rule says": sum(
+            no and trial.is_due for no, trial in zip(refused, trials, strict=True)
+        ),
+        "false": sum(is_false(trial.value, trial.truth) for trial in trials),
+        "may be false": round(EPSILON * n_trials) if case.is_exact else 0,
+        "false without guards": (
+            "unknown"
+            if any(trial.unguarded is None for trial in trials)
+            else sum(is_false(trial.unguarded, trial.truth) for trial in trials)
+        ),
+    }
+
+
+def table_of(rows: list[dict[str, Any]]) -> str:
+    """Return the rows as a Markdown table."""
+    names = list(rows[0])
+    lines = [names, ["---"] * len(names), *([str(row[name]) for name in names] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def main() -> None:
+    """Print the table, and put it into the page if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trials", type=int, default=200, help="samples per case")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--write", action="store_true", help="put it into docs/certificates.md")
+    options = parser.parse_args()
+    rows = []
+    for number, case in enumerate(CASES):
+        rows.append(row_of(case, options.trials, options.seed + number))
+        print(rows[-1], flush=True)
+    table = table_of(rows)
+    print(table)
+    if options.write:
+        before, rest = PAGE.read_text().split(START)
+        PAGE.write_text(f"{before}{START}\n\n{table}\n\n{END}{rest.split(END)[1]}")
+
+
+if __name__ == "__main__":
+    main()
