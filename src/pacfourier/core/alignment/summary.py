@@ -283,7 +283,7 @@ def _block_summary(X: Samples, codes: sparse.csr_array, is_weighted: bool) -> Sa
     )
 
 
-def _power_sums(X: Samples) -> FloatArray:
+def _power_sums(X: Any) -> FloatArray:
     """Return the sums of the first four powers of each column."""
     is_sparse = sparse.issparse(X)
     values = X.data if is_sparse else X
@@ -296,7 +296,7 @@ def _power_sums(X: Samples) -> FloatArray:
         return np.stack([each.sum(axis=0) for each in powers])
 
 
-def _n_equal(X: Samples, ends: FloatArray) -> IntArray:
+def _n_equal(X: Any, ends: FloatArray) -> IntArray:
     """Count in how many rows each column has a given value."""
     if not sparse.issparse(X):
         return np.count_nonzero(ends == X, axis=0)
