@@ -181,12 +181,16 @@ def fresh_trial(rng: np.random.Generator, *, is_fresh: bool) -> Trial:
     return trial_of(holdout_certificate(model, X, y, EPSILON), 0.5, is_due=not is_fresh)
 
 
-def table_trial(rng: np.random.Generator, *, is_fresh: bool) -> Trial:
-    """As before, for the error of a saved table model: the classes are noise."""
+def table_trial(rng: np.random.Generator, *, is_fresh: bool, n_rows: int) -> Trial:
+    """As before, for the error of a saved table model: the classes are noise.
+
+    What the model stores to recognise its table has noise that no seed fixes, so these counts
+    differ a little from run to run.
+    """
 
     def table() -> pd.DataFrame:
-        columns = pd.DataFrame(rng.standard_normal((200, 3)), columns=[*"abc"])
-        return columns.assign(y=rng.choice(["down", "up"], 200))
+        columns = pd.DataFrame(rng.standard_normal((n_rows, 3)), columns=[*"abc"])
+        return columns.assign(y=rng.choice(["down", "up"], n_rows))
 
     first = table()
     model = fit_table(first, "y", n_frequencies=20, seed=int(rng.integers(2**31)))
@@ -223,7 +227,7 @@ def stream_trial(rng: np.random.Generator) -> Trial:
 
 
 REPEATS = "more than 1 % of the rows repeat others"
-ALWAYS, NEVER = "always", "never"
+ALWAYS, NEVER, SOMETIMES = "always", "never", "always, but small tables are missed"
 CASES = (
     Case(
         "bootstrap of 100 rows of categories", False, partial(bootstrap_trial, n_levels=4), ALWAYS
@@ -275,12 +279,24 @@ CASES = (
     ),
     Case("fresh rows", True, partial(fresh_trial, is_fresh=True), NEVER),
     Case(
-        "table of the fit given as a fresh table",
+        "table of the fit given as a fresh table, 400 rows",
         False,
-        partial(table_trial, is_fresh=False),
+        partial(table_trial, is_fresh=False, n_rows=400),
         ALWAYS,
     ),
-    Case("fresh table", True, partial(table_trial, is_fresh=True), NEVER, is_exact=True),
+    Case(
+        "table of the fit given as a fresh table, 100 rows",
+        False,
+        partial(table_trial, is_fresh=False, n_rows=100),
+        SOMETIMES,
+    ),
+    Case(
+        "fresh table",
+        True,
+        partial(table_trial, is_fresh=True, n_rows=200),
+        NEVER,
+        is_exact=True,
+    ),
     Case("margins of rows of norm 1,700", True, margin_trial, NEVER),
     Case(
         "ties declared, one column of 1,000 values, range scaled on other rows",

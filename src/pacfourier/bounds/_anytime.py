@@ -171,10 +171,14 @@ def anytime_bernstein(
 
     Parameters
     ----------
-    loss, divergence, epsilon, second_moment, n_hypotheses
-        As in :func:`unexpected_bernstein`. Epsilon is the probability of failure at any n.
+    loss, divergence : float
+        As in :func:`unexpected_bernstein`.
     n_samples : int
         Number of points :math:`n` so far, at least two.
+    epsilon : float
+        Probability of failure at any n, for all posteriors at once.
+    second_moment, n_hypotheses
+        As in :func:`unexpected_bernstein`.
 
     Returns
     -------

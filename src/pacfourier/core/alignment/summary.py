@@ -214,7 +214,8 @@ def _merged_ends(
 ) -> tuple[FloatArray, IntArray]:
     """Return the smaller or larger ends of two samples, and the number of their rows."""
     ends = end(first[0], second[0])
-    return ends, sum(np.where(value == ends, count, 0) for value, count in (first, second))
+    mine, theirs = (np.where(value == ends, count, 0) for value, count in (first, second))
+    return ends, mine + theirs
 
 
 def distinct_rows(
@@ -283,7 +284,7 @@ def _block_summary(X: Samples, codes: sparse.csr_array, is_weighted: bool) -> Sa
     )
 
 
-def _power_sums(X: Samples) -> FloatArray:
+def _power_sums(X: Any) -> FloatArray:
     """Return the sums of the first four powers of each column."""
     is_sparse = sparse.issparse(X)
     values = X.data if is_sparse else X
@@ -298,11 +299,11 @@ def _power_sums(X: Samples) -> FloatArray:
 
 def _n_equal(X: Samples, ends: FloatArray) -> IntArray:
     """Count in how many rows each column has a given value."""
-    if not sparse.issparse(X):
-        return np.count_nonzero(ends == X, axis=0)
-    stored = np.bincount(X.indices[X.data == ends[X.indices]], minlength=X.shape[1])
-    n_absent = X.shape[0] - np.bincount(X.indices, minlength=X.shape[1])
-    return stored + np.where(ends == 0, n_absent, 0)
+    if sparse.issparse(X):
+        stored = np.bincount(X.indices[X.data == ends[X.indices]], minlength=X.shape[1])
+        n_absent = X.shape[0] - np.bincount(X.indices, minlength=X.shape[1])
+        return stored + np.where(ends == 0, n_absent, 0)
+    return np.count_nonzero(ends == X, axis=0)
 
 
 @by_kind
