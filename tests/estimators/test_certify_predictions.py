@@ -271,7 +271,7 @@ def test_tensors_have_the_summary_of_arrays():
     for rows in (whole, whole.float()):
         found, array = (row_summary(each, FRESH[1]) for each in (rows, FRESH[0]))
         assert found.repeated_share == array.repeated_share
-        np.testing.assert_allclose(found.sums, array.sums)
+        np.testing.assert_allclose(found.powers, array.powers)
 
 
 def test_one_probability_per_label_is_a_confidence():
@@ -391,7 +391,7 @@ def test_rows_that_were_scaled_on_themselves_are_refused():
     fitted = GaussianNB().fit(rows[::2], labels[::2])
     own, other = (StandardScaler().fit(rows[part::2]) for part in (1, 0))
     certificate = certify_predictions(fitted, own.transform(rows[1::2]), labels[1::2])
-    assert_refused(certificate, "inputs: a column has mean 0 and variance 1")
+    assert_refused(certificate, "inputs: columns have mean 0 and variance 1")
     assert certify_predictions(fitted, other.transform(rows[1::2]), labels[1::2]).error < 1
 
 
