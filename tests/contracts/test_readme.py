@@ -13,8 +13,11 @@ def test_every_block_runs_and_prints_what_is_shown(capsys):
     for code in blocks:
         exec(code, {})
         printed = [float(line) for line in capsys.readouterr().out.split()]
-        shown = [float(number) for number in re.findall(r"# ([0-9.]+)$", code, re.MULTILINE)]
-        assert printed == pytest.approx(shown, abs=1e-3)
+        shown = re.findall(r"# ([0-9.]+)$", code, re.MULTILINE)
+        assert len(printed) == len(shown)
+        for value, text in zip(printed, shown, strict=True):
+            # Numbers hold to the last digit that is shown.
+            assert value == pytest.approx(float(text), abs=10.0 ** -len(text.partition(".")[2]))
 
 
 def test_every_verb_of_the_readme_is_in_the_makefile():

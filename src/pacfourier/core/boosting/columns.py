@@ -23,8 +23,8 @@ __all__ = ["Columns", "described_columns", "piecewise_codes"]
 
 # Codes are as far apart as the two values of a column that has only two.
 CODE_UNIT = 2.0
-# At most so many knots in one column, and so many codes in all.
-MOST_KNOTS, MOST_CODES = 255, 2048
+# At most so many knots in one column, so many codes in a row, and so many in all rows (1 GiB).
+MOST_KNOTS, MOST_CODES, MOST_NUMBERS = 255, 2048, 2**28
 # Frequencies see at most so many columns of sparse samples. The linear part sees all of them.
 WIDEST = 4096
 # Each interval between knots holds at least so many rows on average.
@@ -148,7 +148,8 @@ def column_units(
 def _knots(X: Any, is_used: Any) -> dict[int, FloatArray]:
     """Return knots at the distinct values of each column, or at quantiles of them."""
     distinct = {j: np.unique(host(X[:, j])).astype(np.float64) for j in np.flatnonzero(is_used)}
-    most = min(MOST_KNOTS, MOST_CODES // max(len(distinct), 1), X.shape[0] // ROWS_PER_KNOT)
+    codes = min(MOST_CODES, MOST_NUMBERS // X.shape[0])
+    most = min(MOST_KNOTS, codes // max(len(distinct), 1), X.shape[0] // ROWS_PER_KNOT)
     if most < 2:
         return {}
     return {int(j): _spread_values(values, most + 1) for j, values in distinct.items()}
