@@ -9,12 +9,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.arrays import FloatArray, beside
-from pacfourier.core.boosting.objectives import OBJECTIVES
-from pacfourier.estimators.base import all_or_nothing, drawn_seed
-from pacfourier.estimators.fourier_predictor import FourierPredictor, labelled
+from pacfourier.core.boosting.objectives import OBJECTIVES, Objective
+from pacfourier.estimators.fourier_predictor import FourierPredictor
 from pacfourier.estimators.training import Trained
 
 
@@ -61,8 +59,10 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         The classes. For several labels per row, the numbers of the columns of y.
     frequencies_ : array of shape (n_frequencies, n_inputs)
         The learned frequencies. Inputs are the columns in their units, then their codes.
-    cosines_, sines_ : arrays of shape (n_frequencies, n_outputs)
-        Amplitudes of the cosines and sines.
+    cosines_ : array of shape (n_frequencies, n_outputs)
+        Amplitudes of the cosines.
+    sines_ : array of shape (n_frequencies, n_outputs)
+        Amplitudes of the sines.
     linear_ : array of shape (n_inputs, n_outputs)
         Slopes of the linear part.
     intercept_ : array of shape (n_outputs,)
@@ -136,45 +136,38 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         self : object
             The fitted estimator.
         """
-        self._check_parameters()
-        with all_or_nothing(self) as draft:
-            seed = drawn_seed(self.random_state)
-            split = draft._read(X, y, sample_weight, seed)
-            labels = draft._coded_labels(np.asarray(split.block.y))
-            weights = draft._weights(np.asarray(split.block.y), split.block.weights)
-            rows = labelled(split, labels, weights)
-            draft._learn_from(rows, OBJECTIVES[draft._objective_name()], seed)
-            draft._certify(split)
-        return self
+        return self._fit(X, y, sample_weight)
 
-    def _coded_labels(self, y: NDArray[Any]) -> FloatArray:
-        """Set the classes, and return one column of zeros and ones per output."""
+    def _describe_labels(self, y: NDArray[Any]) -> None:
         check_classification_targets(y)
         self._has_label_sets = type_of_target(y, input_name="y") == "multilabel-indicator"
-        if self._has_label_sets:
-            self.classes_ = np.arange(y.shape[1])
-            return y.astype(np.float64)
-        if y.ndim > 1:
+        if y.ndim > 1 and not self._has_label_sets:
             raise ValueError(
                 f"y must have one column of classes, or columns of zeros and ones, got {y.shape}: "
                 "fit one classifier per column."
             )
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
+        self.classes_ = np.arange(y.shape[1]) if self._has_label_sets else np.unique(y)
+        if len(self.classes_) < 2 and not self._has_label_sets:
             raise ValueError(f"y must have at least two classes, got 1 class: {self.classes_}.")
-        if len(self.classes_) == 2:
-            return codes[:, np.newaxis].astype(np.float64)
-        return np.eye(len(self.classes_))[codes]
 
-    def _weights(self, y: NDArray[Any], weights: FloatArray | None) -> FloatArray | None:
+    def _coded_labels(self, y: NDArray[Any]) -> FloatArray:
+        if self._has_label_sets:
+            return y.astype(np.float64)
+        codes = np.searchsorted(self.classes_, y)
+        is_one_column = len(self.classes_) == 2
+        return codes[:, np.newaxis] * 1.0 if is_one_column else np.eye(len(self.classes_))[codes]
+
+    def _row_weights(self, y: NDArray[Any], weights: FloatArray | None) -> FloatArray:
+        weights = super()._row_weights(y, weights)
         if self.class_weight is None:
             return weights
-        by_class = compute_sample_weight(self.class_weight, y)
-        return by_class if weights is None else by_class * weights
+        return np.asarray(weights * compute_sample_weight(self.class_weight, y))
 
-    def _objective_name(self) -> str:
-        is_softmax = len(self.classes_) > 2 and not self._has_label_sets
-        return "softmax" if is_softmax else "logistic"
+    def _objective(self) -> Objective:
+        return OBJECTIVES["softmax" if self._is_softmax() else "logistic"]
+
+    def _is_softmax(self) -> bool:
+        return len(self.classes_) > 2 and not self._has_label_sets
 
     def _calibrated(self, found: Trained, factor: float) -> Trained:
         return found.scaled(factor)
@@ -210,7 +203,7 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
             In the order of ``classes_``. For several labels per row, the probability of each.
         """
         scores = self._scores(X)
-        if self._objective_name() == "softmax":
+        if self._is_softmax():
             return beside(X, special.softmax(scores, axis=1))
         if self._has_label_sets:
             return beside(X, special.expit(scores))
@@ -229,7 +222,6 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         classes : array of shape (n_samples,) or (n_samples, n_labels)
             For several labels per row, zeros and ones.
         """
-        check_is_fitted(self)
         scores = self._scores(X)
         if self._has_label_sets:
             return (scores > 0).astype(int)

@@ -1,9 +1,11 @@
 """What the classifier and the regressor share: parameters, the fit, and rows held out."""
 
+import copy
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -12,7 +14,14 @@ from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.core.boosting.descent import Labelled
 from pacfourier.core.boosting.objectives import Objective
 from pacfourier.data.samples import Block, labelled_rows, validated
-from pacfourier.estimators.base import check_count, check_option, check_positive, reporter
+from pacfourier.estimators.base import (
+    all_or_nothing,
+    check_count,
+    check_option,
+    check_positive,
+    drawn_seed,
+    reporter,
+)
 from pacfourier.estimators.certify_predictions import prediction_certificate, row_summary
 from pacfourier.estimators.training import (
     Recipe,
@@ -40,6 +49,11 @@ class Split(NamedTuple):
     block: Block
     learned: IntArray
     held_out: IntArray
+
+    def rows(self, chosen: IntArray) -> tuple[Any, NDArray[Any], FloatArray | None]:
+        """Return chosen rows with their labels and weights."""
+        X, y, weights = self.block[:3]
+        return X[chosen], np.asarray(y)[chosen], None if weights is None else weights[chosen]
 
 
 class FourierPredictor(BaseEstimator):
@@ -88,10 +102,48 @@ class FourierPredictor(BaseEstimator):
         order = np.random.default_rng([seed, 2]).permutation(n_samples)
         return Split(block, np.sort(order[size:]), np.sort(order[:size]))
 
-    def _learn_from(self, rows: Labelled, objective: Objective, seed: int) -> None:
+    def _describe_labels(self, y: NDArray[Any]) -> None:
+        """Set the fitted attributes that say how labels are coded."""
+        raise NotImplementedError
+
+    def _coded_labels(self, y: NDArray[Any]) -> FloatArray:
+        """Return labels as numbers, one column per output of the model."""
+        raise NotImplementedError
+
+    def _objective(self) -> Objective:
+        """Return the loss to minimise."""
+        raise NotImplementedError
+
+    def _row_weights(self, y: NDArray[Any], weights: FloatArray | None) -> FloatArray:
+        """Return the weight of each row in the loss."""
+        return np.ones(len(y)) if weights is None else weights
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Read the rows, learn from some or all of them, and certify with the others."""
+        self._check_parameters()
+        with all_or_nothing(self) as draft:
+            seed = drawn_seed(self.random_state)
+            split = draft._read(X, y, sample_weight, seed)
+            rows = split.rows(split.learned)
+            draft._describe_labels(rows[1])
+            draft._learn_from(draft._labelled(*rows), seed)
+            draft._certify(split)
+        return self
+
+    def _labelled(self, X: Any, y: NDArray[Any], weights: FloatArray | None) -> Labelled:
+        """Return rows with coded labels, and weights of mean one."""
+        copies = self._row_weights(y, weights)
+        labels = self._coded_labels(y).astype(np.float32)
+        return Labelled(X, labels, (copies / copies.mean()).astype(np.float32))
+
+    def _learn_from(self, rows: Labelled, seed: int) -> None:
         """Choose a recipe on rows set aside, train the model, and set the fitted attributes."""
-        report = reporter(self)
+        report, objective = reporter(self), self._objective()
         task = Task(rows, objective, self.n_frequencies, seed)
+        if self.codes is True and hasattr(rows.X, "tocsr"):
+            raise ValueError(
+                'codes must be False or "auto" for sparse X, got True: codes are dense.'
+            )
         recipes = possible_recipes(rows.X, self.codes, self.strength)
         if rows.n_samples < FEWEST_ROWS_OF_A_TRIAL:
             recipes = recipes[len(recipes) > 1 :][:1]
@@ -118,26 +170,15 @@ class FourierPredictor(BaseEstimator):
             del self.certificate_
         if not len(split.held_out):
             return
-        X, y = split.block.X, np.asarray(split.block.y)
-        held_out, learned = (
-            row_summary(X[rows], y[rows]) for rows in (split.held_out, split.learned)
-        )
+        fresh, old = (split.rows(chosen)[:2] for chosen in (split.held_out, split.learned))
+        rows = FreshRows(row_summary(*fresh), row_summary(*old), is_split=True)
+        # The rows are arrays by now, whose columns have no names.
+        nameless = copy.copy(self)
+        vars(nameless).pop("feature_names_in_", None)
         self.certificate_ = prediction_certificate(
-            self,
-            X[split.held_out],
-            y[split.held_out],
-            FreshRows(held_out, learned, is_split=True),
-            epsilon=EPSILON,
-            ties=self.ties,
+            nameless, *fresh, rows, epsilon=EPSILON, ties=self.ties
         )
 
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
         return self._trained.scores(validated(X, self, reset=False))
-
-
-def labelled(split: Split, labels: FloatArray, weights: FloatArray | None) -> Labelled:
-    """Return the rows to learn from, with labels of all rows coded as numbers."""
-    rows = split.learned
-    copies = np.ones(len(rows)) if weights is None else weights[rows] / weights[rows].mean()
-    return Labelled(split.block.X[rows], labels[rows].astype(np.float32), copies.astype(np.float32))

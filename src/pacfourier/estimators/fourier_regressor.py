@@ -8,11 +8,13 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 
 from pacfourier.arrays import FloatArray, beside
-from pacfourier.core.boosting.objectives import OBJECTIVES
-from pacfourier.estimators.base import all_or_nothing, check_option, drawn_seed
-from pacfourier.estimators.fourier_predictor import FourierPredictor, labelled
+from pacfourier.core.boosting.objectives import OBJECTIVES, Objective
+from pacfourier.estimators.base import check_option
+from pacfourier.estimators.fourier_predictor import FourierPredictor
 
 LOSSES = ("squared_error", "absolute_error", "huber")
+# The standard deviation of a normal distribution in units of the median distance from its centre.
+NORMAL_DEVIATION = 1.4826
 
 
 class FourierRegressor(RegressorMixin, FourierPredictor):
@@ -56,8 +58,10 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
     ----------
     frequencies_ : array of shape (n_frequencies, n_inputs)
         The learned frequencies. Inputs are the columns in their units, then their codes.
-    cosines_, sines_ : arrays of shape (n_frequencies, n_outputs)
-        Amplitudes of the cosines and sines.
+    cosines_ : array of shape (n_frequencies, n_outputs)
+        Amplitudes of the cosines.
+    sines_ : array of shape (n_frequencies, n_outputs)
+        Amplitudes of the sines.
     linear_ : array of shape (n_inputs, n_outputs)
         Slopes of the linear part.
     intercept_ : array of shape (n_outputs,)
@@ -131,24 +135,32 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         self : object
             The fitted estimator.
         """
-        self._check_parameters()
-        check_option("loss", self.loss, LOSSES)
-        with all_or_nothing(self) as draft:
-            seed = drawn_seed(self.random_state)
-            split = draft._read(X, y, sample_weight, seed)
-            amounts = np.asarray(split.block.y, dtype=np.float64)
-            draft._is_flat = amounts.ndim == 1
-            table = amounts.reshape(len(amounts), -1)
-            draft._set_unit(table[split.learned])
-            rows = labelled(split, (table - draft._centre) / draft._unit, split.block.weights)
-            draft._learn_from(rows, OBJECTIVES[self.loss], seed)
-            draft._certify(split)
-        return self
+        return self._fit(X, y, sample_weight)
 
-    def _set_unit(self, amounts: FloatArray) -> None:
-        """Set the centre and unit of the labels, so that all losses start alike."""
-        self._centre, deviations = amounts.mean(axis=0), amounts.std(axis=0)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_option("loss", self.loss, LOSSES)
+
+    def _describe_labels(self, y: NDArray[Any]) -> None:
+        """Set the centre and unit of the labels, so that all losses start alike.
+
+        Those of absolute and Huber losses are the median and the median distance from it, which a
+        few wild labels do not move.
+        """
+        self._is_flat = y.ndim == 1
+        table = y.reshape(len(y), -1).astype(np.float64)
+        self._centre, deviations = table.mean(axis=0), table.std(axis=0)
+        if self.loss != "squared_error":
+            self._centre = np.median(table, axis=0)
+            distances = NORMAL_DEVIATION * np.median(np.abs(table - self._centre), axis=0)
+            deviations = np.where(distances > 0, distances, deviations)
         self._unit = np.where(deviations > 0, deviations, 1.0)
+
+    def _coded_labels(self, y: NDArray[Any]) -> FloatArray:
+        return np.asarray((y.reshape(len(y), -1) - self._centre) / self._unit)
+
+    def _objective(self) -> Objective:
+        return OBJECTIVES[self.loss]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted amounts.

@@ -29,6 +29,11 @@ def random_rows(rng, n_samples=50, n_features=2, n_outputs=2):
     )
 
 
+def constant_rate(step):
+    del step
+    return 0.01
+
+
 def plain_steps(model, rows, decays, rates):
     """Adam as its papers write it, number by number, on all rows at each step."""
     values = model.packed().tolist()
@@ -70,7 +75,7 @@ def test_sparse_rows_take_the_steps_of_dense_ones(rng):
     found = []
     for container in (np.asarray, sparse.csr_array):
         descent = Descent.start(random_model(np.random.default_rng(1)), square_losses, DECAYS)
-        descent.pass_over(rows._replace(X=container(rows.X)), np.arange(50), 10, lambda step: 0.01)
+        descent.pass_over(rows._replace(X=container(rows.X)), np.arange(50), 10, constant_rate)
         found.append(descent.model.packed())
     np.testing.assert_allclose(*found, rtol=0, atol=1e-4)
 
@@ -145,6 +150,6 @@ def test_the_number_of_threads_changes_nothing(n_samples, rng):
     for n_threads in (1, 2):
         with threadpool_limits(n_threads):
             descent = Descent.start(random_model(np.random.default_rng(1)), square_losses, DECAYS)
-            descent.pass_over(rows, np.arange(n_samples), 350, lambda step: 0.01)
+            descent.pass_over(rows, np.arange(n_samples), 350, constant_rate)
             found.append(descent.model.packed())
     np.testing.assert_array_equal(*found)
