@@ -138,7 +138,49 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         """
         return self._fit(X, y, sample_weight)
 
-    def _describe_labels(self, y: NDArray[Any]) -> None:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from one more batch of rows, in one pass.
+
+        The first batch decides the units of the columns and draws the first frequencies, so it
+        should have at least some hundred rows of every kind. There are no trials: the strength is
+        1 unless it is given, and columns are not coded. After ``fit``, learning goes on from the
+        fitted model. To learn from data larger than memory, ``fit_batches`` is more accurate.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            The classes, or one column of zeros and ones per label.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that can occur. Only needed in the first call, and only if the first batch
+            does not contain them all.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each sample in the loss.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return self._partial_fit(X, y, classes, sample_weight)
+
+    def _check_parts(self) -> None:
+        super()._check_parts()
+        if self.class_weight == "balanced":
+            raise ValueError(
+                "class_weight must be a dict or None if rows come in parts, got 'balanced': weigh "
+                "the classes yourself."
+            )
+
+    def _check_classes(self, classes: Any) -> None:
+        if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(
+                f"classes must be those of the first call, {self.classes_}, got {classes!r}. Pass "
+                "classes=None after the first call."
+            )
+
+    def _describe_labels(self, y: NDArray[Any], classes: Any = None) -> None:
         check_classification_targets(y)
         self._has_label_sets = type_of_target(y, input_name="y") == "multilabel-indicator"
         if y.ndim > 1 and not self._has_label_sets:
@@ -146,13 +188,20 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
                 f"y must have one column of classes, or columns of zeros and ones, got {y.shape}: "
                 "fit one classifier per column."
             )
-        self.classes_ = np.arange(y.shape[1]) if self._has_label_sets else np.unique(y)
+        known = np.unique(y if classes is None else classes)
+        self.classes_ = np.arange(y.shape[1]) if self._has_label_sets else known
         if len(self.classes_) < 2 and not self._has_label_sets:
             raise ValueError(f"y must have at least two classes, got 1 class: {self.classes_}.")
 
     def _coded_labels(self, y: NDArray[Any]) -> FloatArray:
         if self._has_label_sets:
+            check_label_sets(y, self.classes_)
             return y.astype(np.float64)
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise ValueError(
+                f"y must have the known classes {self.classes_.tolist()}, got {unknown.tolist()}."
+            )
         codes = np.searchsorted(self.classes_, y)
         is_one_column = len(self.classes_) == 2
         return codes[:, np.newaxis] * 1.0 if is_one_column else np.eye(len(self.classes_))[codes]
@@ -227,3 +276,11 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
             return (scores > 0).astype(int)
         is_second = scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[is_second.astype(int)])
+
+
+def check_label_sets(y: NDArray[Any], classes: NDArray[Any]) -> None:
+    """Raise ValueError unless each row has a zero or a one for every label."""
+    if y.shape[1:] != classes.shape or not np.isin(y, (0, 1)).all():
+        raise ValueError(
+            f"y must have {len(classes)} columns of zeros and ones as before, got shape {y.shape}."
+        )

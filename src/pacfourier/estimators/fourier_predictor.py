@@ -23,6 +23,7 @@ from pacfourier.estimators.base import (
     reporter,
 )
 from pacfourier.estimators.certify_predictions import prediction_certificate, row_summary
+from pacfourier.estimators.streaming import USUAL_STRENGTH, Stream, continued, new_stream
 from pacfourier.estimators.training import (
     Recipe,
     Task,
@@ -67,6 +68,8 @@ class FourierPredictor(BaseEstimator):
     random_state: Any
     verbose: Any
     certificate_: PredictionCertificate
+    coded_: bool
+    strength_: float
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -102,7 +105,7 @@ class FourierPredictor(BaseEstimator):
         order = np.random.default_rng([seed, 2]).permutation(n_samples)
         return Split(block, np.sort(order[size:]), np.sort(order[:size]))
 
-    def _describe_labels(self, y: NDArray[Any]) -> None:
+    def _describe_labels(self, y: NDArray[Any], classes: Any = None) -> None:
         """Set the fitted attributes that say how labels are coded."""
         raise NotImplementedError
 
@@ -124,17 +127,71 @@ class FourierPredictor(BaseEstimator):
         with all_or_nothing(self) as draft:
             seed = drawn_seed(self.random_state)
             split = draft._read(X, y, sample_weight, seed)
-            rows = split.rows(split.learned)
-            draft._describe_labels(rows[1])
-            draft._learn_from(draft._labelled(*rows), seed)
+            X, y, weights = split.rows(split.learned)
+            draft._describe_labels(y)
+            draft._learn_from(draft._labelled(X, y, draft._row_weights(y, weights)), seed)
+            vars(draft).pop("_stream", None)
             draft._certify(split)
         return self
 
-    def _labelled(self, X: Any, y: NDArray[Any], weights: FloatArray | None) -> Labelled:
-        """Return rows with coded labels, and weights of mean one."""
-        copies = self._row_weights(y, weights)
+    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
+        """Make one pass over more rows. The first call also describes columns and labels."""
+        self._check_parameters()
+        self._check_parts()
+        is_first = not hasattr(self, "_trained")
+        with all_or_nothing(self) as draft:
+            fewest = 2 if is_first else 1
+            block = labelled_rows(draft, X, y, sample_weight, reset=is_first, fewest=fewest)
+            labels = np.asarray(block.y)
+            if is_first:
+                draft._describe_labels(labels, classes)
+            else:
+                draft._check_classes(classes)
+            copies = draft._row_weights(labels, block.weights)
+            stream = getattr(self, "_stream", None)
+            weight = float(copies.mean()) if stream is None else stream.weight
+            rows = draft._labelled(block.X, labels, copies, weight)
+            draft._stream = (stream or draft._first_stream(rows, weight)).taught(rows)
+            draft._store(draft._stream.trained, draft._recipe())
+            vars(draft).pop("certificate_", None)
+        return self
+
+    def _first_stream(self, rows: Labelled, weight: float) -> Stream:
+        """Return a stream that starts from these rows, or goes on from an earlier ``fit``."""
+        seed = drawn_seed(self.random_state)
+        task = Task(rows, self._objective(), self.n_frequencies, seed)
+        if hasattr(self, "_trained"):
+            return continued(self._trained, task, self._recipe(), weight)
+        return new_stream(task, self._recipe(), weight)
+
+    def _recipe(self) -> Recipe:
+        """Return the recipe of the fit, or that of a stream which has not begun."""
+        if hasattr(self, "_trained"):
+            return Recipe(self.coded_, self.strength_)
+        return Recipe(False, USUAL_STRENGTH if self.strength == "auto" else float(self.strength))
+
+    def _check_parts(self) -> None:
+        """Raise ValueError if a parameter needs all rows at once."""
+        if self.certify is not False:
+            raise ValueError(
+                f"certify must be False if rows come in parts, got {self.certify}: keep some rows "
+                "for certify_predictions."
+            )
+        if self.codes is True and not hasattr(self, "_trained"):
+            raise ValueError(
+                'codes must be False or "auto" for partial_fit, got True: knots need all rows.'
+            )
+
+    def _check_classes(self, classes: Any) -> None:
+        """Raise ValueError if the classes are not those of the first call."""
+
+    def _labelled(
+        self, X: Any, y: NDArray[Any], copies: FloatArray, weight: float | None = None
+    ) -> Labelled:
+        """Return rows with coded labels, and weights in units of their mean or of a given one."""
         labels = self._coded_labels(y).astype(np.float32)
-        return Labelled(in_memory(X), labels, (copies / copies.mean()).astype(np.float32))
+        weights = copies / (copies.mean() if weight is None else weight)
+        return Labelled(in_memory(X), labels, weights.astype(np.float32))
 
     def _learn_from(self, rows: Labelled, seed: int) -> None:
         """Choose a recipe on rows set aside, train the model, and set the fitted attributes."""
@@ -173,7 +230,7 @@ class FourierPredictor(BaseEstimator):
         fresh, old = (split.rows(chosen)[:2] for chosen in (split.held_out, split.learned))
         rows = FreshRows(row_summary(*fresh), row_summary(*old), is_split=True)
         # The rows are arrays by now, whose columns have no names.
-        nameless = copy.copy(self)
+        nameless: Any = copy.copy(self)
         vars(nameless).pop("feature_names_in_", None)
         self.certificate_ = prediction_certificate(
             nameless, *fresh, rows, epsilon=EPSILON, ties=self.ties

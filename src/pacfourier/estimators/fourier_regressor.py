@@ -137,16 +137,43 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         """
         return self._fit(X, y, sample_weight)
 
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from one more batch of rows, in one pass.
+
+        The first batch decides the units of the columns and of y, and draws the first frequencies,
+        so it should have at least some hundred rows of every kind. There are no trials: the
+        strength is 1 unless it is given, and columns are not coded. After ``fit``, learning goes on
+        from the fitted model. To learn from data larger than memory, ``fit_batches`` is more
+        accurate.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The amounts to predict.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each sample in the loss.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return self._partial_fit(X, y, None, sample_weight)
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_option("loss", self.loss, LOSSES)
 
-    def _describe_labels(self, y: NDArray[Any]) -> None:
+    def _describe_labels(self, y: NDArray[Any], classes: Any = None) -> None:
         """Set the centre and unit of the labels, so that all losses start alike.
 
         Those of absolute and Huber losses are the median and the median distance from it, which a
         few wild labels do not move.
         """
+        if classes is not None:
+            raise ValueError(f"classes must be None for a regressor, got {classes!r}.")
         self._is_flat = y.ndim == 1
         table = y.reshape(len(y), -1).astype(np.float64)
         self._centre, deviations = table.mean(axis=0), table.std(axis=0)
@@ -157,7 +184,10 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         self._unit = np.where(deviations > 0, deviations, 1.0)
 
     def _coded_labels(self, y: NDArray[Any]) -> FloatArray:
-        return np.asarray((y.reshape(len(y), -1) - self._centre) / self._unit)
+        table = y.reshape(len(y), -1)
+        if table.shape[1] != len(self._unit):
+            raise ValueError(f"y must have {len(self._unit)} outputs as before, got {y.shape}.")
+        return np.asarray((table - self._centre) / self._unit)
 
     def _objective(self) -> Objective:
         return OBJECTIVES[self.loss]
