@@ -10,7 +10,17 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_iris
 
 import pacfourier
-from pacfourier import OKRFF, PBRFF, RFF, BoostedRFF, GibbsRFF, PBLandmarks, RBFLandmarks
+from pacfourier import (
+    OKRFF,
+    PBRFF,
+    RFF,
+    BoostedRFF,
+    FourierClassifier,
+    FourierRegressor,
+    GibbsRFF,
+    PBLandmarks,
+    RBFLandmarks,
+)
 
 X, Y = load_iris(return_X_y=True, as_frame=True)
 GIVEN = (X.to_numpy()[::30], Y.to_numpy()[::30])
@@ -22,6 +32,8 @@ ESTIMATORS = {
     "BoostedRFF": BoostedRFF(3, n_rounds=2, n_steps=2, random_state=0),
     "RBFLandmarks": RBFLandmarks(n_landmarks=6, random_state=0),
     "PBLandmarks": PBLandmarks(GIVEN, n_frequencies=8, gamma=0.5, random_state=0),
+    "FourierClassifier": FourierClassifier(5, strength=1.0, certify=0.2, random_state=0),
+    "FourierRegressor": FourierRegressor(5, strength=1.0, certify=0.2, random_state=0),
 }
 IN_PARTS = [name for name, model in ESTIMATORS.items() if hasattr(model, "merge")]
 

@@ -14,9 +14,26 @@ ESTIMATORS = [
     if isinstance(getattr(pacfourier, name), type)
     and issubclass(getattr(pacfourier, name), BaseEstimator)
 ]
+# These try several recipes in every fit. One is enough here.
+QUICK = {
+    each: each(5, strength=1.0, codes=False)
+    for each in (pacfourier.FourierClassifier, pacfourier.FourierRegressor)
+}
 
 
-@parametrize_with_checks([estimator() for estimator in ESTIMATORS])
+def expected_failures(estimator):
+    """Return the checks that an estimator fails, and why."""
+    if type(estimator) not in QUICK:
+        return {}
+    reason = "mini-batches are drawn by row, so a row of weight two is not a row that comes twice"
+    checks = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
+    return dict.fromkeys(checks, reason)
+
+
+@parametrize_with_checks(
+    [QUICK.get(estimator) or estimator() for estimator in ESTIMATORS],
+    expected_failed_checks=expected_failures,
+)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_scikit_learn_contract(estimator, check):
     if isinstance(estimator, pacfourier.BoostedRFF) and "weight_equivalence" in str(check):
@@ -33,7 +50,9 @@ def test_scikit_learn_contract(estimator, check):
         pacfourier.BoostedRFF(20, n_rounds=1, n_steps=10),
         pacfourier.PBRFF(20, n_candidates=200, sampling="structured"),
         pacfourier.GibbsRFF(5, n_particles=5, n_steps=2, certify_on=1 / 3),
-    ]
+        pacfourier.FourierRegressor(5, loss="huber", strength=3.0, codes=False),
+    ],
+    expected_failed_checks=expected_failures,
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_scikit_learn_contract_beyond_the_defaults(estimator, check):

@@ -9,18 +9,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.arrays import FloatArray, beside
-from pacfourier.core.boosting.objectives import OBJECTIVES
-from pacfourier.estimators.base import all_or_nothing, drawn_seed
-from pacfourier.estimators.fourier_predictor import (
-    EPSILON,
-    FourierPredictor,
-    Split,
-    fresh_rows,
-    labelled,
-)
+from pacfourier.core.boosting.objectives import OBJECTIVES, Objective
+from pacfourier.estimators.fourier_predictor import EPSILON, FourierPredictor, Split
 from pacfourier.estimators.pac_bayes_predictor import drawn_predictor
 from pacfourier.estimators.training import Recipe
 
@@ -70,8 +62,10 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         The classes. For several labels per row, the numbers of the columns of y.
     frequencies_ : array of shape (n_frequencies, n_inputs)
         The learned frequencies. Inputs are the columns in their units, then their codes.
-    cosines_, sines_ : arrays of shape (n_frequencies, n_outputs)
-        Amplitudes of the cosines and sines.
+    cosines_ : array of shape (n_frequencies, n_outputs)
+        Amplitudes of the cosines.
+    sines_ : array of shape (n_frequencies, n_outputs)
+        Amplitudes of the sines.
     linear_ : array of shape (n_inputs, n_outputs)
         Slopes of the linear part.
     intercept_ : array of shape (n_outputs,)
@@ -147,73 +141,115 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         self : object
             The fitted estimator.
         """
-        self._check_parameters()
-        with all_or_nothing(self) as draft:
-            seed = drawn_seed(self.random_state)
-            split = draft._read(X, y, sample_weight, seed)
-            labels = draft._coded_labels(np.asarray(split.block.y))
-            weights = draft._weights(np.asarray(split.block.y), split.block.weights)
-            rows = labelled(split, labels, weights)
-            draft._learn_from(rows, OBJECTIVES[draft._objective_name()], seed)
-            if self.certify == "pac-bayes":
-                draft._draw(split, labels[:, 0] == 1, seed)
-            else:
-                draft._certify(split)
-        return self
+        return self._fit(X, y, sample_weight)
 
-    def _draw(self, split: Split, is_second: NDArray[np.bool_], seed: int) -> None:
-        """Replace the weights by weights drawn from a posterior, which can be certified."""
-        if (
-            len(self.classes_) > 2
-            or self._has_label_sets
-            or not isinstance(split.block.X, np.ndarray)
-        ):
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from one more batch of rows, in one pass.
+
+        The first batch decides the units of the columns and draws the first frequencies, so it
+        should have at least some hundred rows of every kind. There are no trials: the strength is
+        1 unless it is given, and columns are not coded. After ``fit``, learning goes on from the
+        fitted model. To learn from data larger than memory, ``fit_batches`` is more accurate.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            The classes, or one column of zeros and ones per label.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that can occur. Only needed in the first call, and only if the first batch
+            does not contain them all.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each sample in the loss.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return self._partial_fit(X, y, classes, sample_weight)
+
+    def _check_parts(self) -> None:
+        super()._check_parts()
+        if self.class_weight == "balanced":
             raise ValueError(
-                f"certify='pac-bayes' must have two classes and a dense array, got "
-                f"{len(self.classes_)} classes and {type(split.block.X).__name__}: pass the share "
-                "of rows to hold out instead."
+                "class_weight must be a dict or None if rows come in parts, got 'balanced': weigh "
+                "the classes yourself."
             )
-        is_fresh = np.isin(np.arange(len(is_second)), split.held_out)
+
+    def _check_classes(self, classes: Any) -> None:
+        if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(
+                f"classes must be those of the first call, {self.classes_}, got {classes!r}. Pass "
+                "classes=None after the first call."
+            )
+
+    def _certify(self, split: Split, seed: int) -> None:
+        if self.certify == "pac-bayes":
+            self._draw(split, seed)
+        else:
+            super()._certify(split, seed)
+
+    def _draw(self, split: Split, seed: int) -> None:
+        """Replace the weights by weights drawn from a posterior, which can be certified."""
+        X, y, *_ = split.rows(np.arange(len(split.learned) + len(split.held_out)))
+        is_binary = len(self.classes_) == 2 and not self._has_label_sets
+        if not is_binary or not isinstance(X, np.ndarray):
+            raise ValueError(
+                "certify='pac-bayes' must have two classes and a dense array, got "
+                f"{len(self.classes_)} classes and {type(X).__name__}: pass the share of rows to "
+                "hold out instead."
+            )
         found, self.certificate_ = drawn_predictor(
             self._trained,
-            split.block.X,
-            is_second,
-            is_fresh,
-            fresh_rows(split),
+            X,
+            y == self.classes_[1],
+            np.isin(np.arange(len(y)), split.held_out),
+            split.fresh_rows(),
             epsilon=EPSILON,
             ties=self.ties,
             seed=seed,
         )
         self._store(found, Recipe(self.coded_, self.strength_))
 
-    def _coded_labels(self, y: NDArray[Any]) -> FloatArray:
-        """Set the classes, and return one column of zeros and ones per output."""
+    def _describe_labels(self, y: NDArray[Any], classes: Any = None) -> None:
         check_classification_targets(y)
         self._has_label_sets = type_of_target(y, input_name="y") == "multilabel-indicator"
-        if self._has_label_sets:
-            self.classes_ = np.arange(y.shape[1])
-            return y.astype(np.float64)
-        if y.ndim > 1:
+        if y.ndim > 1 and not self._has_label_sets:
             raise ValueError(
                 f"y must have one column of classes, or columns of zeros and ones, got {y.shape}: "
                 "fit one classifier per column."
             )
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
+        known = np.unique(y if classes is None else classes)
+        self.classes_ = np.arange(y.shape[1]) if self._has_label_sets else known
+        if len(self.classes_) < 2 and not self._has_label_sets:
             raise ValueError(f"y must have at least two classes, got 1 class: {self.classes_}.")
-        if len(self.classes_) == 2:
-            return codes[:, np.newaxis].astype(np.float64)
-        return np.eye(len(self.classes_))[codes]
 
-    def _weights(self, y: NDArray[Any], weights: FloatArray | None) -> FloatArray | None:
+    def _coded_labels(self, y: NDArray[Any]) -> FloatArray:
+        if self._has_label_sets:
+            check_label_sets(y, self.classes_)
+            return y.astype(np.float64)
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise ValueError(
+                f"y must have the known classes {self.classes_.tolist()}, got {unknown.tolist()}."
+            )
+        codes = np.searchsorted(self.classes_, y)
+        is_one_column = len(self.classes_) == 2
+        return codes[:, np.newaxis] * 1.0 if is_one_column else np.eye(len(self.classes_))[codes]
+
+    def _row_weights(self, y: NDArray[Any], weights: FloatArray | None) -> FloatArray:
+        weights = super()._row_weights(y, weights)
         if self.class_weight is None:
             return weights
-        by_class = compute_sample_weight(self.class_weight, y)
-        return by_class if weights is None else by_class * weights
+        return np.asarray(weights * compute_sample_weight(self.class_weight, y))
 
-    def _objective_name(self) -> str:
-        is_softmax = len(self.classes_) > 2 and not self._has_label_sets
-        return "softmax" if is_softmax else "logistic"
+    def _objective(self) -> Objective:
+        return OBJECTIVES["softmax" if self._is_softmax() else "logistic"]
+
+    def _is_softmax(self) -> bool:
+        return len(self.classes_) > 2 and not self._has_label_sets
 
     def decision_function(self, X: Any) -> Any:
         """Return the scores, which are logarithms of odds.
@@ -246,7 +282,7 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
             In the order of ``classes_``. For several labels per row, the probability of each.
         """
         scores = self._scores(X)
-        if self._objective_name() == "softmax":
+        if self._is_softmax():
             return beside(X, special.softmax(scores, axis=1))
         if self._has_label_sets:
             return beside(X, special.expit(scores))
@@ -265,9 +301,16 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         classes : array of shape (n_samples,) or (n_samples, n_labels)
             For several labels per row, zeros and ones.
         """
-        check_is_fitted(self)
         scores = self._scores(X)
         if self._has_label_sets:
             return (scores > 0).astype(int)
         is_second = scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[is_second.astype(int)])
+
+
+def check_label_sets(y: NDArray[Any], classes: NDArray[Any]) -> None:
+    """Raise ValueError unless each row has a zero or a one for every label."""
+    if y.shape[1:] != classes.shape or not np.isin(y, (0, 1)).all():
+        raise ValueError(
+            f"y must have {len(classes)} columns of zeros and ones as before, got shape {y.shape}."
+        )

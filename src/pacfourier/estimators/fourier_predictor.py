@@ -1,19 +1,29 @@
 """What the classifier and the regressor share: parameters, the fit, and rows held out."""
 
+import copy
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.arrays import FloatArray, IntArray
+from pacfourier.arrays import FloatArray, IntArray, host, is_tensor
 from pacfourier.core.boosting.descent import Labelled
 from pacfourier.core.boosting.objectives import Objective
 from pacfourier.data.samples import Block, labelled_rows, validated
-from pacfourier.estimators.base import check_count, check_option, check_positive, reporter
+from pacfourier.estimators.base import (
+    all_or_nothing,
+    check_count,
+    check_option,
+    check_positive,
+    drawn_seed,
+    reporter,
+)
 from pacfourier.estimators.certify_predictions import prediction_certificate, row_summary
+from pacfourier.estimators.streaming import USUAL_STRENGTH, Stream, continued, new_stream
 from pacfourier.estimators.training import (
     Recipe,
     Task,
@@ -41,6 +51,16 @@ class Split(NamedTuple):
     learned: IntArray
     held_out: IntArray
 
+    def rows(self, chosen: IntArray) -> tuple[Any, NDArray[Any], FloatArray | None]:
+        """Return chosen rows with their labels and weights."""
+        X, y, weights = self.block[:3]
+        return X[chosen], np.asarray(y)[chosen], None if weights is None else weights[chosen]
+
+    def fresh_rows(self) -> FreshRows:
+        """Return what the rows held out and the rows learned from are."""
+        fresh, old = (self.rows(chosen)[:2] for chosen in (self.held_out, self.learned))
+        return FreshRows(row_summary(*fresh), row_summary(*old), is_split=True)
+
 
 class FourierPredictor(BaseEstimator):
     """Base class of predictors: a linear model plus cosines whose frequencies are learned."""
@@ -54,6 +74,8 @@ class FourierPredictor(BaseEstimator):
     verbose: Any
     certificate_: PredictionCertificate | LinearCertificate
     _certify_rules: tuple[str, ...] = ()
+    coded_: bool
+    strength_: float
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -93,10 +115,102 @@ class FourierPredictor(BaseEstimator):
         order = np.random.default_rng([seed, 2]).permutation(n_samples)
         return Split(block, np.sort(order[size:]), np.sort(order[:size]))
 
-    def _learn_from(self, rows: Labelled, objective: Objective, seed: int) -> None:
+    def _describe_labels(self, y: NDArray[Any], classes: Any = None) -> None:
+        """Set the fitted attributes that say how labels are coded."""
+        raise NotImplementedError
+
+    def _coded_labels(self, y: NDArray[Any]) -> FloatArray:
+        """Return labels as numbers, one column per output of the model."""
+        raise NotImplementedError
+
+    def _objective(self) -> Objective:
+        """Return the loss to minimise."""
+        raise NotImplementedError
+
+    def _row_weights(self, y: NDArray[Any], weights: FloatArray | None) -> FloatArray:
+        """Return the weight of each row in the loss."""
+        return np.ones(len(y)) if weights is None else weights
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Read the rows, learn from some or all of them, and certify with the others."""
+        self._check_parameters()
+        with all_or_nothing(self) as draft:
+            seed = drawn_seed(self.random_state)
+            split = draft._read(X, y, sample_weight, seed)
+            X, y, weights = split.rows(split.learned)
+            draft._describe_labels(y)
+            draft._learn_from(draft._labelled(X, y, draft._row_weights(y, weights)), seed)
+            vars(draft).pop("_stream", None)
+            draft._certify(split, seed)
+        return self
+
+    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
+        """Make one pass over more rows. The first call also describes columns and labels."""
+        self._check_parameters()
+        self._check_parts()
+        is_first = not hasattr(self, "_trained")
+        with all_or_nothing(self) as draft:
+            fewest = 2 if is_first else 1
+            block = labelled_rows(draft, X, y, sample_weight, reset=is_first, fewest=fewest)
+            labels = np.asarray(block.y)
+            if is_first:
+                draft._describe_labels(labels, classes)
+            else:
+                draft._check_classes(classes)
+            copies = draft._row_weights(labels, block.weights)
+            stream = getattr(self, "_stream", None)
+            weight = float(copies.mean()) if stream is None else stream.weight
+            rows = draft._labelled(block.X, labels, copies, weight)
+            draft._stream = (stream or draft._first_stream(rows, weight)).taught(rows)
+            draft._store(draft._stream.trained, draft._recipe())
+            vars(draft).pop("certificate_", None)
+        return self
+
+    def _first_stream(self, rows: Labelled, weight: float) -> Stream:
+        """Return a stream that starts from these rows, or goes on from an earlier ``fit``."""
+        seed = drawn_seed(self.random_state)
+        task = Task(rows, self._objective(), self.n_frequencies, seed)
+        if hasattr(self, "_trained"):
+            return continued(self._trained, task, self._recipe(), weight)
+        return new_stream(task, self._recipe(), weight)
+
+    def _recipe(self) -> Recipe:
+        """Return the recipe of the fit, or that of a stream which has not begun."""
+        if hasattr(self, "_trained"):
+            return Recipe(self.coded_, self.strength_)
+        return Recipe(False, USUAL_STRENGTH if self.strength == "auto" else float(self.strength))
+
+    def _check_parts(self) -> None:
+        """Raise ValueError if a parameter needs all rows at once."""
+        if self.certify is not False:
+            raise ValueError(
+                f"certify must be False if rows come in parts, got {self.certify}: keep some rows "
+                "for certify_predictions."
+            )
+        if self.codes is True and not hasattr(self, "_trained"):
+            raise ValueError(
+                'codes must be False or "auto" for partial_fit, got True: knots need all rows.'
+            )
+
+    def _check_classes(self, classes: Any) -> None:
+        """Raise ValueError if the classes are not those of the first call."""
+
+    def _labelled(
+        self, X: Any, y: NDArray[Any], copies: FloatArray, weight: float | None = None
+    ) -> Labelled:
+        """Return rows with coded labels, and weights in units of their mean or of a given one."""
+        labels = self._coded_labels(y).astype(np.float32)
+        weights = copies / (copies.mean() if weight is None else weight)
+        return Labelled(in_memory(X), labels, weights.astype(np.float32))
+
+    def _learn_from(self, rows: Labelled, seed: int) -> None:
         """Choose a recipe on rows set aside, train the model, and set the fitted attributes."""
         report = reporter(self)
-        task = Task(rows, objective, self.n_frequencies, seed)
+        task = Task(rows, self._objective(), self.n_frequencies, seed)
+        if self.codes is True and hasattr(rows.X, "tocsr"):
+            raise ValueError(
+                'codes must be False or "auto" for sparse X, got True: codes are dense.'
+            )
         recipes = possible_recipes(rows.X, self.codes, self.strength)
         if rows.n_samples < FEWEST_ROWS_OF_A_TRIAL:
             recipes = recipes[len(recipes) > 1 :][:1]
@@ -112,31 +226,32 @@ class FourierPredictor(BaseEstimator):
         self.coded_, self.strength_ = recipe
         self.frequencies_, self.cosines_, self.sines_, self.linear_, self.intercept_ = found.model
 
-    def _certify(self, split: Split) -> None:
+    def _certify(self, split: Split, seed: int) -> None:
         """Set ``certificate_`` from the rows held out, or delete that of an earlier fit."""
+        del seed
         if hasattr(self, "certificate_"):
             del self.certificate_
         if not len(split.held_out):
             return
-        X, y = split.block.X[split.held_out], np.asarray(split.block.y)[split.held_out]
+        # The rows are arrays by now, whose columns have no names.
+        nameless: Any = copy.copy(self)
+        vars(nameless).pop("feature_names_in_", None)
         self.certificate_ = prediction_certificate(
-            self, X, y, fresh_rows(split), epsilon=EPSILON, ties=self.ties
+            nameless,
+            *split.rows(split.held_out)[:2],
+            split.fresh_rows(),
+            epsilon=EPSILON,
+            ties=self.ties,
         )
 
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        return self._trained.scores(validated(X, self, reset=False))
+        return self._trained.scores(in_memory(validated(X, self, reset=False)))
 
 
-def fresh_rows(split: Split) -> FreshRows:
-    """Return what the rows held out and the rows learned from are."""
-    X, y = split.block.X, np.asarray(split.block.y)
-    summaries = [row_summary(X[rows], y[rows]) for rows in (split.held_out, split.learned)]
-    return FreshRows(summaries[0], summaries[1], is_split=True)
+def in_memory(X: Any) -> Any:
+    """Return a tensor of the CPU as an array, which shares its memory. Others are unchanged.
 
-
-def labelled(split: Split, labels: FloatArray, weights: FloatArray | None) -> Labelled:
-    """Return the rows to learn from, with labels of all rows coded as numbers."""
-    rows = split.learned
-    copies = np.ones(len(rows)) if weights is None else weights[rows] / weights[rows].mean()
-    return Labelled(split.block.X[rows], labels[rows].astype(np.float32), copies.astype(np.float32))
+    The compiled loops for arrays are much faster on mini-batches than calls of torch.
+    """
+    return host(X) if is_tensor(X) and X.device.type == "cpu" else X

@@ -8,11 +8,13 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 
 from pacfourier.arrays import FloatArray, beside
-from pacfourier.core.boosting.objectives import OBJECTIVES
-from pacfourier.estimators.base import all_or_nothing, check_option, drawn_seed
-from pacfourier.estimators.fourier_predictor import FourierPredictor, labelled
+from pacfourier.core.boosting.objectives import OBJECTIVES, Objective
+from pacfourier.estimators.base import check_option
+from pacfourier.estimators.fourier_predictor import FourierPredictor
 
 LOSSES = ("squared_error", "absolute_error", "huber")
+# The standard deviation of a normal distribution in units of the median distance from its centre.
+NORMAL_DEVIATION = 1.4826
 
 
 class FourierRegressor(RegressorMixin, FourierPredictor):
@@ -56,8 +58,10 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
     ----------
     frequencies_ : array of shape (n_frequencies, n_inputs)
         The learned frequencies. Inputs are the columns in their units, then their codes.
-    cosines_, sines_ : arrays of shape (n_frequencies, n_outputs)
-        Amplitudes of the cosines and sines.
+    cosines_ : array of shape (n_frequencies, n_outputs)
+        Amplitudes of the cosines.
+    sines_ : array of shape (n_frequencies, n_outputs)
+        Amplitudes of the sines.
     linear_ : array of shape (n_inputs, n_outputs)
         Slopes of the linear part.
     intercept_ : array of shape (n_outputs,)
@@ -131,24 +135,62 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         self : object
             The fitted estimator.
         """
-        self._check_parameters()
-        check_option("loss", self.loss, LOSSES)
-        with all_or_nothing(self) as draft:
-            seed = drawn_seed(self.random_state)
-            split = draft._read(X, y, sample_weight, seed)
-            amounts = np.asarray(split.block.y, dtype=np.float64)
-            draft._is_flat = amounts.ndim == 1
-            table = amounts.reshape(len(amounts), -1)
-            draft._set_unit(table[split.learned])
-            rows = labelled(split, (table - draft._centre) / draft._unit, split.block.weights)
-            draft._learn_from(rows, OBJECTIVES[self.loss], seed)
-            draft._certify(split)
-        return self
+        return self._fit(X, y, sample_weight)
 
-    def _set_unit(self, amounts: FloatArray) -> None:
-        """Set the centre and unit of the labels, so that all losses start alike."""
-        self._centre, deviations = amounts.mean(axis=0), amounts.std(axis=0)
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from one more batch of rows, in one pass.
+
+        The first batch decides the units of the columns and of y, and draws the first frequencies,
+        so it should have at least some hundred rows of every kind. There are no trials: the
+        strength is 1 unless it is given, and columns are not coded. After ``fit``, learning goes on
+        from the fitted model. To learn from data larger than memory, ``fit_batches`` is more
+        accurate.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The amounts to predict.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each sample in the loss.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return self._partial_fit(X, y, None, sample_weight)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_option("loss", self.loss, LOSSES)
+
+    def _describe_labels(self, y: NDArray[Any], classes: Any = None) -> None:
+        """Set the centre and unit of the labels, so that all losses start alike.
+
+        Those of absolute and Huber losses are the median and the median distance from it, which a
+        few wild labels do not move.
+        """
+        if classes is not None:
+            raise ValueError(f"classes must be None for a regressor, got {classes!r}.")
+        self._is_flat = y.ndim == 1
+        table = y.reshape(len(y), -1).astype(np.float64)
+        self._centre, deviations = table.mean(axis=0), table.std(axis=0)
+        if self.loss != "squared_error":
+            self._centre = np.median(table, axis=0)
+            distances = NORMAL_DEVIATION * np.median(np.abs(table - self._centre), axis=0)
+            deviations = np.where(distances > 0, distances, deviations)
         self._unit = np.where(deviations > 0, deviations, 1.0)
+
+    def _coded_labels(self, y: NDArray[Any]) -> FloatArray:
+        table = y.reshape(len(y), -1)
+        if table.shape[1] != len(self._unit):
+            raise ValueError(f"y must have {len(self._unit)} outputs as before, got {y.shape}.")
+        return np.asarray((table - self._centre) / self._unit)
+
+    def _objective(self) -> Objective:
+        return OBJECTIVES[self.loss]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted amounts.

@@ -135,7 +135,8 @@ def column_units(
     those of at most this range have the root mean square of their deviations as unit. Constant
     columns have an infinite unit, and no model sees them.
     """
-    varies = deviations > 1e-9 * ranges
+    # The mean of equal numbers is rounded, so a constant column may seem to deviate from it.
+    varies = (ranges > 0) & (deviations > 1e-9 * ranges)
     units = np.where(varies, np.where(is_pair, ranges / CODE_UNIT, deviations), np.inf)
     is_other = varies & ~is_pair
     kinds, counts = np.unique(ranges[is_other], return_counts=True)

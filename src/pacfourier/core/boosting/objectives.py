@@ -18,6 +18,8 @@ __all__ = ["OBJECTIVES", "Objective"]
 # Errors of standardised labels from which the Huber loss grows linearly. At 1.345 the squared loss
 # is only 5 % more efficient when errors are normal.
 HUBER_BEND = 1.345
+# A class that none of the rows has is taken to be so frequent, or its best score would be infinite.
+RAREST = 1e-6
 
 
 def softmax_losses(scores: FloatArray, labels: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -45,17 +47,20 @@ def huber_losses(scores: FloatArray, values: FloatArray) -> tuple[FloatArray, Fl
 
 
 def _log_shares(means: FloatArray) -> FloatArray:
-    # A rare class may have no row among those to learn from.
-    logs: FloatArray = np.log(means.clip(1e-6))
+    logs: FloatArray = np.log(means.clip(RAREST))
     return logs - logs.mean()
 
 
 def _log_odds(means: FloatArray) -> FloatArray:
-    return np.asarray(special.logit(means.clip(1e-6, 1 - 1e-6)))
+    odds: FloatArray = special.logit(means.clip(RAREST, 1 - RAREST))
+    return odds
 
 
 class Objective(NamedTuple):
-    """A loss, the best constant scores for given means of the labels, and what scores are."""
+    """A loss, and constant scores to start from, for given means of the labels.
+
+    These are the best constants, but for absolute and Huber losses, whose best ones lie nearby.
+    """
 
     losses: Losses
     constant: Callable[[FloatArray], FloatArray]
