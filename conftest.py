@@ -27,6 +27,7 @@ NEEDS = {
         "tests/test_fresh_rows.py",
         "tests/test_large_tables.py",
     ],
+    "skrub": ["tests/estimators/test_fourier_frames.py"],
     "torch": ["src/pacfourier/tensors"],
     "triton": ["src/pacfourier/tensors/triton/kernels.py"],
     "typer": [

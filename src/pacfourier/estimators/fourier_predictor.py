@@ -1,5 +1,6 @@
 """What the classifier and the regressor share: parameters, the fit, and rows held out."""
 
+import copy
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -13,7 +14,20 @@ from pacfourier.core.boosting.descent import Labelled
 from pacfourier.core.boosting.objectives import Objective
 from pacfourier.data.samples import Block, labelled_rows, validated
 from pacfourier.estimators.base import check_count, check_option, check_positive, reporter
-from pacfourier.estimators.certify_predictions import prediction_certificate, row_summary
+from pacfourier.estimators.certify_predictions import (
+    prediction_certificate,
+    row_summary,
+    summable,
+)
+from pacfourier.estimators.frames import (
+    FrameEncoder,
+    check_no_text,
+    encoded_rows,
+    fitted_encoder,
+    frame_rows,
+    needs_encoding,
+    taken,
+)
 from pacfourier.estimators.training import (
     Recipe,
     Task,
@@ -35,11 +49,12 @@ FEWEST_ROWS_OF_A_TRIAL = 60
 
 
 class Split(NamedTuple):
-    """The rows of a fit, and which of them are learned from and held out."""
+    """The rows of a fit, which of them are learned from and held out, and how to encode them."""
 
     block: Block
     learned: IntArray
     held_out: IntArray
+    encoder: FrameEncoder | None = None
 
 
 class FourierPredictor(BaseEstimator):
@@ -75,10 +90,21 @@ class FourierPredictor(BaseEstimator):
 
     def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Split:
         """Validate the rows of a fit, and hold out some of them if a certificate is wanted."""
-        block = labelled_rows(self, X, y, sample_weight, reset=True, fewest=2)
-        n_samples = block.X.shape[0]
+        check_no_text(X)
+        is_encoded = needs_encoding(X)
+        read = frame_rows if is_encoded else labelled_rows
+        block = read(self, X, y, sample_weight, reset=True, fewest=2)
+        learned, held_out = self._parts(block.X.shape[0], seed)
+        # Rows held out have no part in the encoding: else the certificate would be about a
+        # predictor that has seen them.
+        encoder = fitted_encoder(taken(block.X, learned), seed) if is_encoded else None
+        self._encoder = encoder
+        return Split(block, learned, held_out, encoder)
+
+    def _parts(self, n_samples: int, seed: int) -> tuple[IntArray, IntArray]:
+        """Return the rows to learn from and the rows held out."""
         if self.certify is False:
-            return Split(block, np.arange(n_samples), np.arange(0))
+            return np.arange(n_samples), np.arange(0)
         size = min(int(np.ceil(float(self.certify) * n_samples)), MOST_HELD_OUT)
         if size > n_samples - 2:
             raise ValueError(
@@ -86,7 +112,7 @@ class FourierPredictor(BaseEstimator):
                 f"{n_samples} samples."
             )
         order = np.random.default_rng([seed, 2]).permutation(n_samples)
-        return Split(block, np.sort(order[size:]), np.sort(order[:size]))
+        return np.sort(order[size:]), np.sort(order[:size])
 
     def _learn_from(self, rows: Labelled, objective: Objective, seed: int) -> None:
         """Choose a recipe on rows set aside, train the model, and set the fitted attributes."""
@@ -119,12 +145,18 @@ class FourierPredictor(BaseEstimator):
         if not len(split.held_out):
             return
         X, y = split.block.X, np.asarray(split.block.y)
+        # Both parts at once, so that a column is read as numbers in both or in none.
+        numbers = summable(X)
         held_out, learned = (
-            row_summary(X[rows], y[rows]) for rows in (split.held_out, split.learned)
+            row_summary(numbers[rows], y[rows]) for rows in (split.held_out, split.learned)
         )
+        predictor = copy.copy(self)
+        if split.encoder is None:
+            # Validated rows have no names, and scikit-learn would warn about that.
+            predictor.__dict__.pop("feature_names_in_", None)
         self.certificate_ = prediction_certificate(
-            self,
-            X[split.held_out],
+            predictor,
+            taken(X, split.held_out),
             y[split.held_out],
             FreshRows(held_out, learned, is_split=True),
             epsilon=EPSILON,
@@ -133,11 +165,21 @@ class FourierPredictor(BaseEstimator):
 
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        return self._trained.scores(validated(X, self, reset=False))
+        return self._trained.scores(self._numbers(X))
+
+    def _numbers(self, X: Any) -> Any:
+        """Return validated rows as numbers. Data frames are encoded as in the fit."""
+        encoder = getattr(self, "_encoder", None)
+        if encoder is not None:
+            return encoded_rows(self, encoder, X)
+        check_no_text(X)
+        return validated(X, self, reset=False)
 
 
 def labelled(split: Split, labels: FloatArray, weights: FloatArray | None) -> Labelled:
     """Return the rows to learn from, with labels of all rows coded as numbers."""
     rows = split.learned
     copies = np.ones(len(rows)) if weights is None else weights[rows] / weights[rows].mean()
-    return Labelled(split.block.X[rows], labels[rows].astype(np.float32), copies.astype(np.float32))
+    X = taken(split.block.X, rows)
+    numbers = X if split.encoder is None else split.encoder.encoded(X)
+    return Labelled(numbers, labels[rows].astype(np.float32), copies.astype(np.float32))
