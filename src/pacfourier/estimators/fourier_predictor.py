@@ -68,6 +68,8 @@ class FourierPredictor(BaseEstimator):
     random_state: Any
     verbose: Any
     certificate_: PredictionCertificate
+    # How data frames become numbers; None for arrays and numeric frames.
+    _encoder: FrameEncoder | None = None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -169,9 +171,8 @@ class FourierPredictor(BaseEstimator):
 
     def _numbers(self, X: Any) -> Any:
         """Return validated rows as numbers. Data frames are encoded as in the fit."""
-        encoder = getattr(self, "_encoder", None)
-        if encoder is not None:
-            return encoded_rows(self, encoder, X)
+        if self._encoder is not None:
+            return encoded_rows(self, self._encoder, X)
         check_no_text(X)
         return validated(X, self, reset=False)
 
