@@ -28,6 +28,7 @@ NEEDS = {
         "tests/benchmarks/test_guards.py",
         "tests/test_large_tables.py",
     ],
+    "skrub": ["tests/estimators/test_fourier_frames.py"],
     "torch": ["src/pacfourier/tensors"],
     "triton": ["src/pacfourier/tensors/triton/kernels.py"],
     "typer": [

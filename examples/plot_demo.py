@@ -1,9 +1,10 @@
 """Fit a predictor with a certificate, and compare feature maps of the same size.
 
-The predictor is a FourierClassifier on scikit-learn's digits. Then a linear SVM is trained on six feature maps with the same number of columns. BoostedRFF, PBRFF and
-PBLandmarks learn from the labels. RFF and scikit-learn's RBFSampler are random, and scikit-learn's
-Nystroem evaluates the kernel at random samples. Our maps run with their default parameters.
-scikit-learn's maps use the bandwidth of its SVC, the kernel machine that they approximate.
+The predictor is a FourierClassifier on scikit-learn's digits. Then a linear SVM is trained on six
+feature maps with the same number of columns. BoostedRFF, PBRFF and PBLandmarks learn from the
+labels. RFF and scikit-learn's RBFSampler are random, and scikit-learn's Nystroem evaluates the
+kernel at random samples. Our maps run with their default parameters. scikit-learn's maps use the
+bandwidth of its SVC, the kernel machine that they approximate.
 """
 
 import time

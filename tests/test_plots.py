@@ -5,13 +5,21 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.inspection import partial_dependence
+from sklearn.linear_model import LinearRegression
 
-from pacfourier import PBRFF, PBLandmarks, RBFLandmarks
+from pacfourier import PBRFF, FourierClassifier, FourierRegressor, PBLandmarks, RBFLandmarks
+from pacfourier.core.boosting.columns import Columns, described_columns
 from pacfourier.plots import (
     CertificateDisplay,
     LossSpectrumDisplay,
+    PredictionDisplay,
     SimilarityDisplay,
+    WavesDisplay,
+    column_weights,
     drawn_yardsticks,
+    phase_turns,
+    spread,
 )
 
 mpl.use("agg")
@@ -140,3 +148,219 @@ def test_certificate_display_orders_the_bounds(sample):
     assert display.yardsticks == {name: getattr(own, name) for name in display.yardsticks}
     assert list(display.yardsticks) == ["perfect", "unrelated", "constant"]
     assert len(display.lines_) == 5
+
+
+QUICK = {"strength": 3.0, "codes": False, "random_state": 0}
+
+
+@pytest.fixture
+def table(rng):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("skrub")
+    n = 90
+    frame = pd.DataFrame(
+        {
+            "size": rng.standard_normal(n),
+            "kind": pd.Categorical(np.resize(["oak", "oak", "elm", "fir"], n)),
+            "count": rng.integers(0, 4, n),
+            "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, n), unit="D"),
+            "old": rng.random(n) < 0.5,
+        }
+    )
+    frame.loc[:4, "kind"] = None
+    frame.loc[3:6, ["size", "day"]] = None
+    return frame
+
+
+@pytest.fixture
+def model(table):
+    y = np.where(table["kind"] == "oak", "high", "low")
+    return FourierClassifier(4, **QUICK).fit(table, y)
+
+
+def naive_dependence(model, frame, column, value):
+    """Return the mean probability of the second class if one column has one value."""
+    return model.predict_proba(frame.assign(**{column: value}))[:, 1].mean()
+
+
+def test_predictions_are_those_of_scikit_learn(rng):
+    X = rng.random((50, 3))
+    model = FourierRegressor(4, **QUICK).fit(X, X[:, 0] * X[:, 1])
+    display = PredictionDisplay.from_estimator(model, X, 1, n_grid=7)
+    (axis,) = display.axes
+    expected = partial_dependence(
+        model, X, [1], custom_values={1: axis.positions}, kind="average", method="brute"
+    )
+    np.testing.assert_allclose(display.predictions, expected["average"], rtol=1e-5)
+    np.testing.assert_allclose(display.lines_[0].get_ydata(), display.predictions[0])
+    np.testing.assert_allclose(axis.positions[[0, -1]], np.percentile(X[:, 1], (1, 99)))
+
+
+def test_predictions_along_every_kind_of_column(model, table):
+    for column in table.columns:
+        display = PredictionDisplay.from_estimator(model, table, column, n_grid=9)
+        (axis,) = display.axes
+        values = [value if value == value else None for value in list(axis.column)]
+        expected = [naive_dependence(model, table, column, value) for value in values]
+        np.testing.assert_allclose(display.predictions[0], expected, rtol=1e-5, err_msg=column)
+        assert display.ax_.get_xlabel() == column
+        assert display.ax_.get_ylabel() == "mean probability of low"
+
+
+def test_categories_come_by_their_share_and_gaps_are_one(model, table):
+    display = PredictionDisplay.from_estimator(model, table, "kind")
+    (axis,) = display.axes
+    assert axis.labels == ["oak", "elm", "fir", "missing"]
+    counts = table["kind"].value_counts()
+    np.testing.assert_allclose(axis.rows[:3] * len(table), counts[axis.labels[:3]])
+    heights = [bar.get_height() for bar in display.ax_.patches]
+    assert heights == sorted(heights, reverse=True)
+    ticks = [label.get_text() for label in display.ax_.get_xticklabels()]
+    assert ticks == axis.labels
+
+
+def test_few_numbers_are_shown_one_by_one(model, table):
+    counted = PredictionDisplay.from_estimator(model, table, ["count"]).axes[0]
+    np.testing.assert_array_equal(counted.positions, [0, 1, 2, 3])
+    dates = PredictionDisplay.from_estimator(model, table, 3, n_grid=5).axes[0]
+    assert dates.kind == "dates"
+    assert len(dates.positions) == 5
+    assert dates.positions[-1] == np.datetime64(table["day"].max())
+
+
+def test_maps_have_the_first_column_across(table):
+    rows = table[["size", "count"]].dropna()
+    model = LinearRegression().fit(rows, rows["size"] + 10 * rows["count"])
+    display = PredictionDisplay.from_estimator(model, rows, ["size", "count"], n_grid=6)
+    across, upward = (axis.positions for axis in display.axes)
+    expected = across[:, np.newaxis] + 10 * upward
+    np.testing.assert_allclose(display.predictions[0], expected)
+    assert display.ax_.get_xlabel() == "size"
+    limits = display.surface_.zmin, display.surface_.zmax
+    np.testing.assert_allclose(limits, [expected.min(), expected.max()])
+    np.testing.assert_allclose(display.ax_.get_xlim(), across[[0, -1]])
+
+
+def test_maps_of_categories_have_one_cell_per_value(model, table):
+    display = PredictionDisplay.from_estimator(model, table, ["size", "kind"], n_grid=5)
+    assert display.surface_.get_array().size == 5 * 4
+    np.testing.assert_allclose(
+        np.ravel(display.surface_.get_array()), display.predictions[0].T.ravel()
+    )
+    one = display.axes[0].positions[2]
+    expected = naive_dependence(model, table.assign(kind="elm"), "size", one)
+    assert display.predictions[0][2, 1] == pytest.approx(expected, rel=1e-5)
+
+
+def test_one_line_per_class_or_the_one_that_is_asked_for(rng):
+    X, y = rng.standard_normal((60, 2)), np.resize(["a", "b", "c"], 60)
+    model = FourierClassifier(3, **QUICK).fit(X, y)
+    display = PredictionDisplay.from_estimator(model, sparse.csr_array(X), 0)
+    assert [line.get_label() for line in display.lines_[:3]] == ["a", "b", "c"]
+    np.testing.assert_allclose(display.predictions.sum(axis=0), 1)
+    single = PredictionDisplay.from_estimator(model, X.tolist(), -2, target="b")
+    np.testing.assert_allclose(single.predictions[0], display.predictions[1])
+    assert single.quantity == "mean probability of b"
+    with pytest.raises(ValueError, match=r"target must be one of \['a', 'b', 'c'\] to show two"):
+        PredictionDisplay.from_estimator(model, X, [0, 1])
+    with pytest.raises(ValueError, match=r"target must be one of .* got 'd'"):
+        PredictionDisplay.from_estimator(model, X, 0, target="d")
+
+
+def test_label_sets_and_several_amounts_have_a_line_each(rng):
+    X = rng.standard_normal((60, 2))
+    sets = FourierClassifier(3, **QUICK).fit(X, (X > 0).astype(int))
+    assert len(PredictionDisplay.from_estimator(sets, X, 0).predictions) == 2
+    amounts = FourierRegressor(3, **QUICK).fit(X, X)
+    assert PredictionDisplay.from_estimator(amounts, X, 0).quantity == "mean prediction"
+    one = PredictionDisplay.from_estimator(amounts, X, 0, target=1)
+    assert one.quantity == "mean prediction 1"
+
+
+def test_many_rows_are_thinned_evenly():
+    np.testing.assert_array_equal(spread(5, 9), np.arange(5))
+    np.testing.assert_array_equal(spread(9, 3), [0, 4, 8])
+    X = np.column_stack([np.arange(5000.0), np.ones(5000)])
+    model = LinearRegression().fit(X, X[:, 0])
+    display = PredictionDisplay.from_estimator(model, X, 1)
+    np.testing.assert_allclose(display.predictions, X[:, 0].mean())
+
+
+@pytest.mark.parametrize("columns", ["none", 5, -6, [], ["size", "kind", "count"], [None]])
+def test_columns_that_are_not_there_are_refused(model, table, columns):
+    with pytest.raises(ValueError, match="columns must"):
+        PredictionDisplay.from_estimator(model, table, columns)
+
+
+def test_a_column_of_gaps_is_refused(model, table):
+    with pytest.raises(ValueError, match="column 'size' must have values to be drawn"):
+        PredictionDisplay.from_estimator(model, table.assign(size=np.nan), "size")
+    with pytest.raises(ValueError, match="must hold a number below 2, got 'a'"):
+        PredictionDisplay.from_estimator(LinearRegression().fit([[1, 2]], [1]), [[1, 2]], "a")
+
+
+@pytest.mark.parametrize("coded", [False, True])
+def test_weights_are_deviations_of_the_phase(coded, rng):
+    """Phases of the inputs themselves, while one column moves and the others stay."""
+    X = np.column_stack([rng.standard_normal((400, 2)), rng.random(400) < 0.3, np.ones(400)])
+    columns = described_columns(X, np.ones(400), coded=coded)
+    assert set(columns.knots) == ({0, 1} if coded else set())
+    frequencies = rng.standard_normal((6, len(columns.centres)))
+    turns = phase_turns(frequencies, columns)
+    for place in range(4):
+        unit = columns.units[place] if place < 3 else 1.0
+        values = columns.knots.get(place, np.array([-unit, unit]))
+        rows = np.zeros((len(values), 4))
+        rows[:, place] = values
+        phases = columns.inputs(rows) @ frequencies.T
+        np.testing.assert_allclose(np.abs(turns[:, place]) * np.pi, phases.std(axis=0), atol=1e-12)
+        if place < 3:
+            np.testing.assert_array_equal(np.sign(turns[:, place]), np.sign(phases[-1] - phases[0]))
+
+
+def test_columns_that_frequencies_do_not_see_have_no_weight():
+    columns = Columns(np.ones(4), {}, np.zeros(4), order=np.array([2, 0, 1, 3]), n_seen=2)
+    turns = phase_turns(np.array([[np.pi, -3 * np.pi]]), columns)
+    np.testing.assert_allclose(turns, [[-3, 0, 1, 0]])
+
+
+def test_encoded_columns_are_put_together(model, table):
+    sources = model._encoder.sources
+    turns = phase_turns(model.frequencies_, model._trained.columns)
+    weights = column_weights(model)
+    assert weights.shape == (4, table.shape[1])
+    for place in range(table.shape[1]):
+        expected = np.linalg.norm(turns[:, sources == place], axis=1)
+        np.testing.assert_allclose(weights[:, place], expected)
+
+
+def test_waves_are_ordered_and_named(model, table):
+    display = WavesDisplay.from_estimator(model, n_waves=3, n_columns=2)
+    amplitudes = np.sqrt((model.cosines_**2 + model.sines_**2).sum(axis=1))
+    np.testing.assert_allclose(display.amplitudes, np.sort(amplitudes)[::-1][:3])
+    weights = column_weights(model)[np.argsort(-amplitudes)[:3]]
+    kept = np.sort(np.argsort(-(display.amplitudes @ weights))[:2])
+    assert display.names == list(table.columns[kept])
+    np.testing.assert_allclose(display.image_.get_array(), weights[:, kept])
+    assert [bar.get_width() for bar in display.bars_] == list(display.amplitudes)
+    assert [label.get_text() for label in display.ax_.get_xticklabels()] == display.names
+
+
+def test_pixels_are_shown_as_images(rng):
+    X = rng.random((80, 49))
+    model = FourierClassifier(5, **QUICK).fit(X, X[:, 0] > 0.5)
+    display = WavesDisplay.from_estimator(model)
+    assert display.image_shape == (7, 7)
+    assert len(display.images_) == 5
+    drawn = display.images_[0].get_array()
+    np.testing.assert_allclose(drawn.ravel(), display.weights[0])
+    assert WavesDisplay.from_estimator(model, image_shape=None).names[0] == "0"
+    with pytest.raises(ValueError, match=r"one pixel for each of the 49 columns, got \(5, 5\)"):
+        WavesDisplay.from_estimator(model, image_shape=(5, 5))
+    few = FourierClassifier(5, **QUICK).fit(X[:, :36], X[:, 0] > 0.5)
+    assert WavesDisplay.from_estimator(few).image_shape is None
+
+
+def test_waves_of_other_estimators_are_refused(sample):
+    with pytest.raises(ValueError, match=r"must be a FourierClassifier .* got PBRFF"):
+        WavesDisplay.from_estimator(PBRFF(5).fit(*sample))

@@ -13,6 +13,7 @@ EXTRA_OF_LIBRARY = {
     "pandas": "cli",
     "pyarrow": "cli",
     "skops": "cli",
+    "skrub": "tables",
     "torch": "torch",
     "dask": "dask",
     "distributed": "dask",

@@ -29,6 +29,10 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
     frequencies are held to zero and whether columns are coded. The final model is trained on all
     rows, and the same rows set aside calibrate its probabilities.
 
+    A data frame goes in as it is, also with categories, text, dates and gaps. skrub encodes what
+    is not numeric (``pip install "pacfourier[tables]"``). Gaps are filled by the median and marked.
+    Rows held out for a certificate have no part in this.
+
     Parameters
     ----------
     n_frequencies : int, default=100
@@ -61,7 +65,8 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
     classes_ : array of shape (n_classes,)
         The classes. For several labels per row, the numbers of the columns of y.
     frequencies_ : array of shape (n_frequencies, n_inputs)
-        The learned frequencies. Inputs are the columns in their units, then their codes.
+        The learned frequencies. Inputs are the columns in their units, then their codes. Of a data
+        frame, the columns are the encoded ones.
     cosines_ : array of shape (n_frequencies, n_outputs)
         Amplitudes of the cosines.
     sines_ : array of shape (n_frequencies, n_outputs)
@@ -129,7 +134,7 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame or tensor of shape (n_samples, n_features)
             The samples.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             The classes, or one column of zeros and ones per label.
@@ -256,7 +261,7 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame or tensor of shape (n_samples, n_features)
             The samples.
 
         Returns
@@ -273,7 +278,7 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame or tensor of shape (n_samples, n_features)
             The samples.
 
         Returns
@@ -293,7 +298,7 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame or tensor of shape (n_samples, n_features)
             The samples.
 
         Returns

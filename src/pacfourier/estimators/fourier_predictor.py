@@ -22,7 +22,20 @@ from pacfourier.estimators.base import (
     drawn_seed,
     reporter,
 )
-from pacfourier.estimators.certify_predictions import prediction_certificate, row_summary
+from pacfourier.estimators.certify_predictions import (
+    prediction_certificate,
+    row_summary,
+    summable,
+)
+from pacfourier.estimators.frames import (
+    FrameEncoder,
+    check_no_text,
+    encoded_rows,
+    fitted_encoder,
+    frame_rows,
+    needs_encoding,
+    taken,
+)
 from pacfourier.estimators.streaming import USUAL_STRENGTH, Stream, continued, new_stream
 from pacfourier.estimators.training import (
     Recipe,
@@ -45,21 +58,26 @@ FEWEST_ROWS_OF_A_TRIAL = 60
 
 
 class Split(NamedTuple):
-    """The rows of a fit, and which of them are learned from and held out."""
+    """The rows of a fit, which of them are learned from and held out, and how to encode them."""
 
     block: Block
     learned: IntArray
     held_out: IntArray
+    encoder: FrameEncoder | None = None
 
     def rows(self, chosen: IntArray) -> tuple[Any, NDArray[Any], FloatArray | None]:
-        """Return chosen rows with their labels and weights."""
+        """Return chosen rows as numbers, with their labels and weights."""
         X, y, weights = self.block[:3]
-        return X[chosen], np.asarray(y)[chosen], None if weights is None else weights[chosen]
+        rows = taken(X, chosen)
+        numbers = rows if self.encoder is None else self.encoder.encoded(rows)
+        return numbers, np.asarray(y)[chosen], None if weights is None else weights[chosen]
 
     def fresh_rows(self) -> FreshRows:
         """Return what the rows held out and the rows learned from are."""
-        fresh, old = (self.rows(chosen)[:2] for chosen in (self.held_out, self.learned))
-        return FreshRows(row_summary(*fresh), row_summary(*old), is_split=True)
+        # Both parts at once, so that a column is read as numbers in both or in none.
+        X, y = summable(self.block.X), np.asarray(self.block.y)
+        fresh, old = (row_summary(X[rows], y[rows]) for rows in (self.held_out, self.learned))
+        return FreshRows(fresh, old, is_split=True)
 
 
 class FourierPredictor(BaseEstimator):
@@ -76,6 +94,8 @@ class FourierPredictor(BaseEstimator):
     _certify_rules: tuple[str, ...] = ()
     coded_: bool
     strength_: float
+    # How data frames become numbers; None for arrays and numeric frames.
+    _encoder: FrameEncoder | None = None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -90,7 +110,8 @@ class FourierPredictor(BaseEstimator):
         check_option("codes", self.codes, ("auto", True, False))
         check_option("ties", self.ties, (None, "genuine"))
         is_share = isinstance(self.certify, Real) and 0 < float(self.certify) < 1
-        if self.certify not in (False, *self._certify_rules) and not is_share:
+        is_rule = self.certify is False or self.certify in self._certify_rules
+        if not is_rule and not is_share:
             rules = "".join(f", {rule!r}" for rule in self._certify_rules)
             raise ValueError(
                 f"certify must be False{rules} or the share of rows to hold out, between 0 and 1, "
@@ -99,10 +120,21 @@ class FourierPredictor(BaseEstimator):
 
     def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Split:
         """Validate the rows of a fit, and hold out some of them if a certificate is wanted."""
-        block = labelled_rows(self, X, y, sample_weight, reset=True, fewest=2)
-        n_samples = block.X.shape[0]
+        check_no_text(X)
+        is_encoded = needs_encoding(X)
+        read = frame_rows if is_encoded else labelled_rows
+        block = read(self, X, y, sample_weight, reset=True, fewest=2)
+        learned, held_out = self._parts(block.X.shape[0], seed)
+        # Rows held out have no part in the encoding: else the certificate would be about a
+        # predictor that has seen them.
+        encoder = fitted_encoder(taken(block.X, learned), seed) if is_encoded else None
+        self._encoder = encoder
+        return Split(block, learned, held_out, encoder)
+
+    def _parts(self, n_samples: int, seed: int) -> tuple[IntArray, IntArray]:
+        """Return the rows to learn from and the rows held out."""
         if self.certify is False:
-            return Split(block, np.arange(n_samples), np.arange(0))
+            return np.arange(n_samples), np.arange(0)
         if self.certify == "pac-bayes":
             size = n_samples // 2
         else:
@@ -113,7 +145,7 @@ class FourierPredictor(BaseEstimator):
                 f"{n_samples} samples."
             )
         order = np.random.default_rng([seed, 2]).permutation(n_samples)
-        return Split(block, np.sort(order[size:]), np.sort(order[:size]))
+        return np.sort(order[size:]), np.sort(order[:size])
 
     def _describe_labels(self, y: NDArray[Any], classes: Any = None) -> None:
         """Set the fitted attributes that say how labels are coded."""
@@ -233,12 +265,14 @@ class FourierPredictor(BaseEstimator):
             del self.certificate_
         if not len(split.held_out):
             return
-        # The rows are arrays by now, whose columns have no names.
-        nameless: Any = copy.copy(self)
-        vars(nameless).pop("feature_names_in_", None)
+        predictor: Any = copy.copy(self)
+        if split.encoder is None:
+            # Validated rows have no names, and scikit-learn would warn about that.
+            vars(predictor).pop("feature_names_in_", None)
         self.certificate_ = prediction_certificate(
-            nameless,
-            *split.rows(split.held_out)[:2],
+            predictor,
+            taken(split.block.X, split.held_out),
+            np.asarray(split.block.y)[split.held_out],
             split.fresh_rows(),
             epsilon=EPSILON,
             ties=self.ties,
@@ -246,7 +280,14 @@ class FourierPredictor(BaseEstimator):
 
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        return self._trained.scores(in_memory(validated(X, self, reset=False)))
+        return self._trained.scores(in_memory(self._numbers(X)))
+
+    def _numbers(self, X: Any) -> Any:
+        """Return validated rows as numbers. Data frames are encoded as in the fit."""
+        if self._encoder is not None:
+            return encoded_rows(self, self._encoder, X)
+        check_no_text(X)
+        return validated(X, self, reset=False)
 
 
 def in_memory(X: Any) -> Any:

@@ -28,6 +28,10 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
     together by stochastic descent. Rows set aside decide how strongly frequencies are held to zero
     and whether columns are coded. The final model is trained on all rows.
 
+    A data frame goes in as it is, also with categories, text, dates and gaps. skrub encodes what
+    is not numeric (``pip install "pacfourier[tables]"``). Gaps are filled by the median and marked.
+    Rows held out for a certificate have no part in this.
+
     Parameters
     ----------
     n_frequencies : int, default=100
@@ -57,7 +61,8 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
     Attributes
     ----------
     frequencies_ : array of shape (n_frequencies, n_inputs)
-        The learned frequencies. Inputs are the columns in their units, then their codes.
+        The learned frequencies. Inputs are the columns in their units, then their codes. Of a data
+        frame, the columns are the encoded ones.
     cosines_ : array of shape (n_frequencies, n_outputs)
         Amplitudes of the cosines.
     sines_ : array of shape (n_frequencies, n_outputs)
@@ -123,7 +128,7 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame or tensor of shape (n_samples, n_features)
             The samples.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The amounts to predict.
@@ -197,7 +202,7 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or tensor of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame or tensor of shape (n_samples, n_features)
             The samples.
 
         Returns
