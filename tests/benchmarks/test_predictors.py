@@ -13,7 +13,7 @@ from benchmarks.predictors import (
 from benchmarks.predictors_certified import Pool, Recorded, abstention_checks
 from benchmarks.predictors_data import SETS, parts_of
 from benchmarks.predictors_models import MODELS, TunedMachine, is_run_on, kind_of
-from benchmarks.predictors_page import BEGIN, END, Cells, bars, error_text, write_page
+from benchmarks.predictors_page import BEGIN, END, Cells, bars, error_text, loss_list, write_page
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +90,12 @@ def test_ratios_add_half_a_wrong_row_per_split_and_use_shared_splits_only():
     assert cells.ratio("breast", "linear") == pytest.approx((2 + 0.5) / 0.5)
     assert math.isnan(cells.ratio("breast", "SVM"))
     assert cells_of((0.3, 0.2), name="diabetes").ratio("diabetes", "linear") == pytest.approx(1.5)
+
+
+def test_losses_are_listed_and_wins_are_not():
+    assert loss_list(cells_of((0.1, 0.2), name="adult")) == "On no set."
+    text = loss_list(cells_of((0.2, 0.1), name="adult"))
+    assert text == "- adult, ours 20.00 ± 4.00: logistic or ridge (10.00 ± 3.00)"
 
 
 def test_one_test_part_has_the_standard_error_of_a_proportion():
