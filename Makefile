@@ -13,7 +13,7 @@ WATCHED := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 # lint-imports checks that the mathematics imports no optional library.
 MATHEMATICS := --ignore=tests/bounds --ignore=tests/core --ignore=tests/pacbayes
 
-.PHONY: demo reproduce test test-oldest test-bare lint bench bench-gpu clean
+.PHONY: demo reproduce test test-oldest test-bare lint bench bench-gpu predictors clean
 .DEFAULT_GOAL := test
 
 .venv/installed: pyproject.toml
@@ -64,6 +64,12 @@ bench: .venv/installed  ## speed and memory against their bars, as ratios in one
 
 bench-gpu:  ## the sums on a CUDA device, with the torch and Triton of that machine
 	PYTHONPATH=src $(PYTHON) benchmarks/gpu.py
+
+# Two threads, which do not spin while they wait: other work on the machine then does less harm.
+predictors: .venv/installed  ## our predictors against eight others, into docs/predictors.md; hours
+	$(BIN)/python $(PIP) --editable ".[bench]"
+	OMP_NUM_THREADS=2 NUMBA_NUM_THREADS=2 OMP_WAIT_POLICY=passive \
+		$(BIN)/python -m benchmarks.predictors $(PREDICTORS)
 
 clean:
 	rm -rf .venv .venv-oldest .venv-bare results
