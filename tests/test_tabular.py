@@ -436,7 +436,7 @@ def test_certificate_is_given_on_prepared_rows_and_refused_on_rows_scaled_by_the
     prepared = StandardScaler().fit(numbers.iloc[split.preprocessing]).transform(learning)
     assert learner.fit(prepared, labels).certificate().value < 0.5
     leaked = StandardScaler().fit_transform(learning)
-    with pytest.raises(ValueError, match=r"No certificate\. inputs: a column has mean 0"):
+    with pytest.raises(ValueError, match=r"No certificate\. inputs: columns have mean 0"):
         _ = learner.fit(leaked, labels).certificate().value
 
 
