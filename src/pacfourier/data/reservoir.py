@@ -51,7 +51,7 @@ def reservoir_of(block: Block, seed: int) -> Reservoir:
 
 
 def row_keys(X: Any, seed: int) -> NDArray[np.uint64]:
-    """Return one random number per row, from its values and a seed (the last step of SplitMix64)."""
+    """Return one random number per row, a hash (SplitMix64) of its values and a seed."""
     start = np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
     keys: NDArray[np.uint64] = row_fingerprints(X) + start
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):

@@ -11,13 +11,16 @@ from pacfourier.core.phases import single_threaded_blas
 from pacfourier.core.sampling.complementary import complementary_indices
 from pacfourier.data.reservoir import Reservoir
 
-# The shortlist has this many candidates for each frequency that is kept.
-SHORTLISTED = 10
+
+def shortlist_size(n_frequencies: int) -> int:
+    """Return how many of the best candidates compete for a number of places."""
+    return 300 + 5 * n_frequencies
 
 
 def complementary_frequencies(
     rows: Reservoir,
     candidates: FloatArray,
+    losses: FloatArray,
     size: int,
     *,
     target: Target,
@@ -32,6 +35,10 @@ def complementary_frequencies(
         The rows on which residuals are computed.
     candidates : array of shape (n_candidates, n_features)
         Frequencies, the best first.
+    losses : array of shape (n_candidates,)
+        Their balanced losses on all samples, which are 1/2 for a kernel that is zero. A frequency
+        of smaller loss is preferred to one that explains the same on these rows: the rows may
+        mislead, and the certificate is smaller.
     size : int
         How many to choose.
     target : Target
@@ -45,8 +52,10 @@ def complementary_frequencies(
     if balance is not None:
         weights = weights * (target.encode(rows.y) @ balance.scale)
     outputs = target.outputs(rows.y).values
+    # For two classes, this is the length of the mean of y exp(i omega . x).
+    merits = np.sqrt(np.maximum(1 - 2 * losses, 0))
     # Sums in another order could turn the choice between near copies.
     with single_threaded_blas():
         waves: Any = fourier_features(rows.X, candidates, np.ones(len(candidates))).T
         waves = waves.astype(np.float32).reshape(2, len(candidates), -1)
-        return complementary_indices(waves, outputs.astype(np.float32), weights, size)
+        return complementary_indices(waves, outputs, weights, merits, size)

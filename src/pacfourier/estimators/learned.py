@@ -41,7 +41,7 @@ from pacfourier.estimators.base import (
     set_classes,
     warn_of_many_classes,
 )
-from pacfourier.estimators.complementary import SHORTLISTED, complementary_frequencies
+from pacfourier.estimators.complementary import complementary_frequencies, shortlist_size
 from pacfourier.pacbayes.assumptions import Ties
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import (
@@ -372,9 +372,7 @@ def reduced(
     sample: AnySample, target: Target, pool: Any, precision: str, row_seed: int | None = None
 ) -> Learned:
     """Reduce a sample to sums, block by block. With a seed, keep a bounded part of the rows."""
-    of_block = partial(
-        learned_of, target=target, pool=pool, precision=precision, row_seed=row_seed
-    )
+    of_block = partial(learned_of, target=target, pool=pool, precision=precision, row_seed=row_seed)
     learned: Learned = sample.reduce(of_block, Learned.merge, thinned=Learned.weighted)
     return learned
 
@@ -434,8 +432,10 @@ def choose(
     if draw == "complementary":
         # Many weights are equal or zero. Among those, the losses decide.
         ranking = np.lexsort((selection_losses, -posterior.weights))
-        shortlist = ranking[: SHORTLISTED * n_frequencies]
-        kept = shortlist[chosen_together(learned, pool[shortlist], n_frequencies, is_balanced)]
+        shortlist = ranking[: shortlist_size(n_frequencies)]
+        balanced = balanced_losses(sums, target)[shortlist]
+        chosen = chosen_together(learned, pool[shortlist], balanced, n_frequencies, is_balanced)
+        kept = shortlist[chosen]
         weights = np.full(n_frequencies, 1 / n_frequencies)
     else:
         kept, weights = draw_frequencies(
@@ -445,7 +445,7 @@ def choose(
 
 
 def chosen_together(
-    learned: Learned, candidates: FloatArray, size: int, is_balanced: bool
+    learned: Learned, candidates: FloatArray, losses: FloatArray, size: int, is_balanced: bool
 ) -> IntArray:
     """Return the indices of candidates that complement each other."""
     if learned.rows is None:
@@ -456,6 +456,7 @@ def chosen_together(
     return complementary_frequencies(
         learned.rows,
         candidates,
+        losses,
         size,
         target=learned.target,
         totals=learned.sums.totals,

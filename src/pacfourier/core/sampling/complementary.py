@@ -19,24 +19,34 @@ RIDGE = 1e-5
 NEGLIGIBLE_GAIN = 1e-6
 # A column that is shorter than this after the others are taken out adds nothing but rounding.
 SHORTEST_COLUMN = 1e-4
+# Relative to the largest value of an output; a smaller standard deviation is a rounding error.
+SMALLEST_DEVIATION = 1e-9
 
 
 def complementary_indices(
-    waves: FloatArray, outputs: FloatArray, weights: FloatArray, size: int
+    waves: FloatArray,
+    outputs: FloatArray,
+    weights: FloatArray,
+    merits: FloatArray,
+    size: int,
 ) -> IntArray:
     """Return the indices of candidates, in the order in which forward selection takes them.
 
-    The first indices do not depend on ``size``. If several candidates gain equally little, the
-    first of them is taken.
+    Each step takes the candidate with the largest product of its merit and its gain, which is what
+    it explains of the residuals. If no candidate gains anything, the first free one is taken. The
+    first indices do not depend on ``size``.
 
     Parameters
     ----------
     waves : array of shape (2, n_candidates, n_samples)
         The cosines and the sines of each candidate.
     outputs : array of shape (n_samples, n_outputs)
-        What a linear model should predict. It has an intercept.
+        What a linear model with an intercept should predict. They are scaled to variance one, so
+        that each of them counts the same.
     weights : array of shape (n_samples,)
         Positive weights of the samples. Only their ratios matter.
+    merits : array of shape (n_candidates,)
+        Non-negative factors of the gains. Equal merits give plain forward selection.
     size : int
         How many candidates to take, at most all of them.
 
@@ -44,31 +54,43 @@ def complementary_indices(
     -------
     indices : array of shape (size,)
     """
-    roots = np.sqrt(weights / weights.sum()).astype(waves.dtype)
-    waves, outputs = waves * roots, outputs * roots[:, np.newaxis]
+    shares = weights / weights.sum()
+    roots = np.sqrt(shares).astype(waves.dtype)
+    outputs = standardised(outputs, shares).astype(waves.dtype) * roots[:, np.newaxis]
+    waves = waves * roots
     basis = np.empty((1 + 2 * size, len(roots)), dtype=waves.dtype)
     basis[0] = roots / np.linalg.norm(roots)
     n_columns = 1
 
     # Products with the columns of the basis are taken out as the basis grows.
     aligned = (waves @ outputs).astype(np.float64)
-    gram = np.stack([np.einsum("mi,mi->m", waves[i], waves[j]) for i, j in ((0, 0), (0, 1), (1, 1))])
+    gram = np.stack(
+        [np.einsum("mi,mi->m", waves[i], waves[j]) for i, j in ((0, 0), (0, 1), (1, 1))]
+    )
     gram = gram.astype(np.float64)
     _take_out(basis[:1], waves, outputs, aligned, gram)
-    least = NEGLIGIBLE_GAIN * np.square(outputs - np.outer(basis[0], basis[0] @ outputs)).sum()
+    least = NEGLIGIBLE_GAIN * np.square(outputs).sum()
 
     chosen = np.empty(size, dtype=np.intp)
     is_free = np.ones(waves.shape[1], dtype=bool)
     for k in range(size):
         gains = explained_gains(aligned, gram)
         gains[gains < least] = 0.0
-        chosen[k] = np.argmax(np.where(is_free, gains, -1.0))
+        chosen[k] = np.argmax(np.where(is_free, merits * gains, -1.0))
         is_free[chosen[k]] = False
         new = _orthonormal(waves[:, chosen[k]], basis[:n_columns])
         basis[n_columns : n_columns + len(new)] = new
         n_columns += len(new)
         _take_out(new, waves, outputs, aligned, gram)
     return chosen
+
+
+def standardised(outputs: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return outputs of mean zero and variance one under weights of sum one. Constants are zero."""
+    centred = outputs - shares @ outputs
+    deviations = np.sqrt(shares @ centred**2)
+    is_constant = deviations <= SMALLEST_DEVIATION * np.abs(outputs).max(axis=0)
+    return np.where(is_constant, 0.0, centred / np.where(is_constant, 1.0, deviations))
 
 
 def explained_gains(aligned: FloatArray, gram: FloatArray) -> FloatArray:
@@ -129,4 +151,6 @@ def _take_out(
         return
     shares = (waves @ new.T).astype(np.float64)
     aligned -= shares @ (new @ outputs)
-    gram -= np.stack([np.einsum("mi,mi->m", shares[i], shares[j]) for i, j in ((0, 0), (0, 1), (1, 1))])
+    gram -= np.stack(
+        [np.einsum("mi,mi->m", shares[i], shares[j]) for i, j in ((0, 0), (0, 1), (1, 1))]
+    )
