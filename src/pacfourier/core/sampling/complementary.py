@@ -57,7 +57,7 @@ def complementary_indices(
     shares = weights / weights.sum()
     roots = np.sqrt(shares).astype(waves.dtype)
     outputs = standardised(outputs, shares).astype(waves.dtype) * roots[:, np.newaxis]
-    waves = waves * roots
+    waves = np.multiply(waves, roots, order="C")
     basis = np.empty((1 + 2 * size, len(roots)), dtype=waves.dtype)
     basis[0] = roots / np.linalg.norm(roots)
     n_columns = 1
@@ -149,7 +149,8 @@ def _take_out(
     """Subtract the part of the products that new orthonormal columns account for, in place."""
     if not len(new):
         return
-    shares = (waves @ new.T).astype(np.float64)
+    # Two products with one column each are twice as fast as one with both.
+    shares = np.stack([waves @ column for column in new], axis=-1).astype(np.float64)
     aligned -= shares @ (new @ outputs)
     gram -= np.stack(
         [np.einsum("mi,mi->m", shares[i], shares[j]) for i, j in ((0, 0), (0, 1), (1, 1))]
