@@ -20,7 +20,7 @@ def shortlist_size(n_frequencies: int) -> int:
 def complementary_frequencies(
     rows: Reservoir,
     candidates: FloatArray,
-    losses: FloatArray,
+    losses: FloatArray | None,
     size: int,
     *,
     target: Target,
@@ -35,10 +35,10 @@ def complementary_frequencies(
         The rows on which residuals are computed.
     candidates : array of shape (n_candidates, n_features)
         Frequencies, the best first.
-    losses : array of shape (n_candidates,)
+    losses : array of shape (n_candidates,) or None
         Their balanced losses on all samples, which are 1/2 for a kernel that is zero. A frequency
         of smaller loss is preferred to one that explains the same on these rows: the rows may
-        mislead, and the certificate is smaller.
+        mislead, and the certificate is smaller. None prefers no frequency.
     size : int
         How many to choose.
     target : Target
@@ -52,8 +52,10 @@ def complementary_frequencies(
     if balance is not None:
         weights = weights * (target.encode(rows.y) @ balance.scale)
     outputs = target.outputs(rows.y).values
-    # For two classes, this is the length of the mean of y exp(i omega . x).
-    merits = np.sqrt(np.maximum(1 - 2 * losses, 0))
+    merits = np.ones(len(candidates))
+    if losses is not None:
+        # For two classes, this is the length of the mean of y exp(i omega . x).
+        merits = np.sqrt(np.maximum(1 - 2 * losses, 0))
     # Sums in another order could turn the choice between near copies.
     with single_threaded_blas():
         waves: Any = fourier_features(rows.X, candidates, np.ones(len(candidates))).T

@@ -19,7 +19,6 @@ from pacfourier.core.alignment.gradients import (
 from pacfourier.core.alignment.sums import (
     AlignmentSums,
     alignment_sums,
-    balanced_losses,
     target_losses,
 )
 from pacfourier.core.alignment.targets import Target, TargetType, target_type_of
@@ -417,8 +416,8 @@ class GibbsRFF(SupervisedFourierMap):
         if learned.rows is None:
             return None
         is_balanced = self.class_weight is not None
-        losses = balanced_losses(learned.sums, self._target)
-        return chosen_together(learned, self.pool_, losses, self._n_last, is_balanced)
+        # The sampler has already looked for small losses. Preferring them again makes near copies.
+        return chosen_together(learned, self.pool_, None, self._n_last, is_balanced)
 
     def _tempered_posterior(
         self, sample: AnySample, n_samples: int, seed: int

@@ -445,7 +445,11 @@ def choose(
 
 
 def chosen_together(
-    learned: Learned, candidates: FloatArray, losses: FloatArray, size: int, is_balanced: bool
+    learned: Learned,
+    candidates: FloatArray,
+    losses: FloatArray | None,
+    size: int,
+    is_balanced: bool,
 ) -> IntArray:
     """Return the indices of candidates that complement each other."""
     if learned.rows is None:
