@@ -224,7 +224,7 @@ def overfitted():
 @pytest.mark.parametrize("of", ["deployed", "posterior"])
 @pytest.mark.parametrize("bound", ["kl", "first_order"])
 def test_certificates_of_moved_frequencies_cover_sample_and_run(bound, of, overfitted):
-    """As above, for kept frequencies from several temperatures."""
+    """Kept frequencies from several temperatures: 10 failures have probability under 1e-3."""
     failures, unpaid, n_earlier = 0, 0, 0
     for fitted in overfitted:
         failures += fitted.certificate(0.05, bound=bound, of=of).details.value < 0.5
@@ -235,7 +235,8 @@ def test_certificates_of_moved_frequencies_cover_sample_and_run(bound, of, overf
         unpaid += free.certificate(0.05, bound=bound).details.value < 0.5
         n_earlier += (fitted.kept_ >= 12).sum()
     assert failures < 10
-    assert unpaid > 0.8 * len(overfitted)
+    # More than half would fail without the divergence.
+    assert unpaid > 0.5 * len(overfitted)
     assert n_earlier > 0
 
 
