@@ -221,7 +221,8 @@ class LearnedFourierMap(SupervisedFourierMap):
         ----------
         **parameters
             New values of ``n_frequencies``, ``draw``, ``class_weight`` and the parameters of the
-            posterior: ``beta``, or ``rho`` and ``mu``.
+            posterior: ``beta``, or ``rho`` and ``mu``. ``draw="complementary"`` needs a fit with
+            this draw.
 
         Returns
         -------
