@@ -106,7 +106,7 @@ class BlockedSample:
         ends = np.cumsum(sizes)
         parts = np.split(rows, np.searchsorted(rows, ends[:-1]))
         chosen = dict(zip(indices.tolist(), map(np.subtract, parts, ends - sizes), strict=True))
-        return self.reduce(partial(_rows, chosen), _stacked)
+        return self.reduce(partial(_rows, chosen), stacked)
 
     def _present(
         self,
@@ -209,7 +209,8 @@ def _rows(chosen: dict[int, IntArray], block: Block) -> Any:
     return host(block.X[chosen[block.number]])
 
 
-def _stacked(first: Any, second: Any) -> Any:
+def stacked(first: Any, second: Any) -> Any:
+    """Return the rows of both."""
     if sparse.issparse(first) or sparse.issparse(second):
         return sparse.vstack([first, second], format="csr")
     return np.vstack([first, second])

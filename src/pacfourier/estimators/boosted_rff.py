@@ -168,7 +168,8 @@ class BoostedRFF(SupervisedFourierMap):
             draft.frequencies_ = model.frequencies / scales
             draft.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
             draft.pool_, draft.posterior_ = draft.frequencies_, draft.frequency_weights_
-            _, draft._sums, draft._summary = learned_of(block, target, draft.pool_, "double")
+            learned = learned_of(block, target, draft.pool_, "double")
+            draft._sums, draft._summary = learned.sums, learned.summary
         return self
 
     def _check_parameters(self) -> None:

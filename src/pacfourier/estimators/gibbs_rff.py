@@ -9,14 +9,18 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.arrays import FloatArray
+from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.bounds import BoundRecord
 from pacfourier.core.alignment.gradients import (
     alignment_gradients,
     alignment_objective,
     alignment_tilts,
 )
-from pacfourier.core.alignment.sums import AlignmentSums, alignment_sums, target_losses
+from pacfourier.core.alignment.sums import (
+    AlignmentSums,
+    alignment_sums,
+    target_losses,
+)
 from pacfourier.core.alignment.targets import Target, TargetType, target_type_of
 from pacfourier.core.phases import PRECISIONS
 from pacfourier.core.sampling.particles import TemperedPosterior
@@ -37,7 +41,13 @@ from pacfourier.estimators.base import (
     set_classes,
 )
 from pacfourier.estimators.holdout import check_split, frozen_kernel, split_sample
-from pacfourier.estimators.learned import SMALL_WORK, reduced, shown_target
+from pacfourier.estimators.learned import (
+    SMALL_WORK,
+    Learned,
+    chosen_together,
+    reduced,
+    shown_target,
+)
 from pacfourier.pacbayes.assumptions import Ties, ladder_assumption, run_assumption
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import alignment_evidence, certified_weights, particle_log_prior
@@ -50,6 +60,10 @@ PILOT_STREAM, RUN_STREAM, KEEP_STREAM, SPLIT_STREAM = 0, 1, 2, 3
 PILOT_PARTICLES = 20
 # Langevin moves per temperature.
 N_MOVES = 5
+# Complementary draws also choose among the particles of so many earlier temperatures, in equal
+# steps of the second half of the ladder. Together these have half of the prior measure.
+N_EARLIER = 10
+DRAWS = ("systematic", "complementary")
 
 
 class GibbsRFF(SupervisedFourierMap):
@@ -103,14 +117,27 @@ class GibbsRFF(SupervisedFourierMap):
         How far the posterior moves from the prior. A larger value gives more weight to the
         frequencies of smallest loss. The certificate holds for any value, but not for the best of
         several fits.
-    target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
-        What y holds. "auto" infers it from y: integers and strings are classes, numbers with a
-        fractional part are continuous, and a matrix of zeros and ones is multilabel.
+    target_type : str, default="auto"
+        What y holds: "binary", "multiclass", "simplex", "multilabel" or "continuous". "auto"
+        infers it from y: integers and strings are classes, numbers with a fractional part are
+        continuous, and a matrix of zeros and ones is multilabel.
         Declare "binary" if y can only have two values: the certificate may become smaller.
+        Declare "simplex" if y can only have the K classes of the first data: two different classes
+        then agree by -1 / (K - 1) instead of -1, so that kernels that are negative everywhere are
+        not rewarded.
     n_particles : int, default=100
         Number of frequencies that are sampled together. ``n_frequencies`` of them are kept, drawn
         by their weights. If ``n_frequencies`` is equal or larger, that many are sampled and all are
         kept, with their weights. Too few particles may miss the best bandwidth.
+    draw : {"systematic", "complementary"}, default="systematic"
+        How to choose the frequencies to keep.
+
+        - "systematic": drawn from the particles by their weights. They are often near copies of
+          each other.
+        - "complementary": chosen together, so that each explains what the others leave of the
+          labels, with equal weights. They are chosen among the particles of the last and of ten
+          earlier temperatures, on at most 5,000 rows. The error of a linear model falls faster
+          with ``n_frequencies``, and the certificate is larger.
     n_steps : int, default=100
         Number of temperatures between the prior and the posterior. More steps follow the posterior
         more closely, which lowers the divergence in the certificate, and take longer.
@@ -143,9 +170,11 @@ class GibbsRFF(SupervisedFourierMap):
     kept_ : array of shape (n_frequencies,)
         Indices of the kept frequencies among the particles.
     losses_ : array of shape (n_particles,)
-        Alignment loss of each particle, as the paper defines it.
+        Alignment loss of each particle, as the paper defines it. With ``draw="complementary"``,
+        the particles of earlier temperatures follow those of the last, here and in ``pool_``.
     posterior_ : array of shape (n_particles,)
-        Weight of each particle. The weights sum to one.
+        Weight of each particle. The weights sum to one. Particles of earlier temperatures weigh
+        nothing.
     inverse_temperature_ : float
         The factor beta sqrt(n) of the loss in the posterior.
     log_evidence_ : float
@@ -191,6 +220,7 @@ class GibbsRFF(SupervisedFourierMap):
         beta: float = 20.0,
         target_type: str | TargetType = "auto",
         n_particles: int = 100,
+        draw: str = "systematic",
         n_steps: int = 100,
         class_weight: str | None = "balanced",
         certify_on: float | None = None,
@@ -204,6 +234,7 @@ class GibbsRFF(SupervisedFourierMap):
         self.beta = beta
         self.target_type = target_type
         self.n_particles = n_particles
+        self.draw = draw
         self.n_steps = n_steps
         self.class_weight = class_weight
         self.certify_on = certify_on
@@ -238,29 +269,32 @@ class GibbsRFF(SupervisedFourierMap):
                 sample, aside = split_sample(sample, self.certify_on, rng)
                 n_samples = sample.n_samples
             draft._climb(sample, n_samples, seed)
-            learned = reduced(sample, draft._target, draft.pool_, "double")
-            _, draft.sums_, draft._summary = learned
+            row_seed = seed if self.draw == "complementary" else None
+            learned = reduced(sample, draft._target, draft.pool_, "double", row_seed)
+            draft.sums_, draft._summary = learned.sums, learned.summary
             draft.losses_ = target_losses(learned.sums, draft._target)
+            draft._chosen = draft._chosen_together(learned)
+            draft._keep(draft._keep_offset)
             draft._frozen = None
             if aside is not None:
                 draft._frozen = frozen_kernel(draft, aside, draft._target, is_split=True)
         return self
 
     def _climb(self, sample: AnySample, n_samples: int, seed: int) -> None:
-        """Sample the posterior, and keep some of its particles."""
+        """Sample the posterior."""
         set_classes(self, self._target)
         self._prior_source = prior_source(self)
         posterior = self._tempered_posterior(sample, n_samples, seed)
         run = self._run(posterior, sample.n_features, seed)
         self.inverse_temperature_ = posterior.inverse_temperature
         self.log_evidence_ = run.log_evidence
-        self._log_prior = particle_log_prior(
-            run.log_weights, run.particles.potentials, run.log_evidence
-        )
-        self.pool_ = posterior.frequencies(run.particles)
-        self.posterior_ = np.exp(run.log_weights)
+        self._log_prior = staged_log_prior(run)
+        stages = (run.particles, *(stage.particles for stage in run.earlier))
+        self.pool_ = np.concatenate([posterior.frequencies(particles) for particles in stages])
+        self.posterior_ = np.zeros(len(self.pool_))
+        self.posterior_[: len(run.log_weights)] = np.exp(run.log_weights)
+        self._n_last = len(run.log_weights)
         self._keep_offset = np.random.default_rng([seed, KEEP_STREAM]).random()
-        self._keep(self._keep_offset)
 
     def redraw(self, *, n_frequencies: int) -> Self:
         """Return a new estimator that keeps another number of the same particles.
@@ -283,9 +317,9 @@ class GibbsRFF(SupervisedFourierMap):
             )
         redrawn = copy.copy(self).set_params(n_frequencies=n_frequencies)
         check_count("n_frequencies", n_frequencies)
-        if n_frequencies > len(self.posterior_):
+        if n_frequencies > self._n_last:
             raise ValueError(
-                f"n_frequencies must be at most the {len(self.posterior_)} particles of this fit, "
+                f"n_frequencies must be at most the {self._n_last} particles of this fit, "
                 f"got {n_frequencies}. Fit again with more n_particles."
             )
         redrawn._keep(self._keep_offset)
@@ -355,6 +389,7 @@ class GibbsRFF(SupervisedFourierMap):
         check_positive("beta", self.beta)
         check_count("n_steps", self.n_steps)
         check_option("class_weight", self.class_weight, ("balanced", None))
+        check_option("draw", self.draw, DRAWS)
         check_split(self.certify_on)
         target_type_of(self.target_type)
         check_option("precision", self.precision, ("auto", *PRECISIONS))
@@ -363,14 +398,26 @@ class GibbsRFF(SupervisedFourierMap):
         return max(self.n_particles, self.n_frequencies)
 
     def _keep(self, offset: float) -> None:
-        """Keep all particles with their weights, or draw some and give them equal weights."""
-        n_particles = len(self.posterior_)
-        if self.n_frequencies == n_particles:
-            self.kept_, self.frequency_weights_ = np.arange(n_particles), self.posterior_
+        """Keep all particles with their weights, or choose some and give them equal weights."""
+        self.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
+        if self._chosen is not None:
+            self.kept_ = self._chosen[: self.n_frequencies]
+        elif self.n_frequencies == self._n_last:
+            self.kept_, self.frequency_weights_ = np.arange(self._n_last), self.posterior_
         else:
             self.kept_ = systematic_indices(self.posterior_, offset, self.n_frequencies)
-            self.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
         self.frequencies_ = self.pool_[self.kept_]
+
+    def _chosen_together(self, learned: Learned) -> IntArray | None:
+        """Return as many complementary frequencies as there are particles, the first first.
+
+        Fewer of them are the first of these, so ``redraw`` needs no data.
+        """
+        if learned.rows is None:
+            return None
+        is_balanced = self.class_weight is not None
+        # The sampler has already looked for small losses. Preferring them again makes near copies.
+        return chosen_together(learned, self.pool_, None, self._n_last, is_balanced)
 
     def _tempered_posterior(
         self, sample: AnySample, n_samples: int, seed: int
@@ -403,7 +450,42 @@ class GibbsRFF(SupervisedFourierMap):
             N_MOVES,
             np.random.default_rng([seed, RUN_STREAM]),
             report=reporter(self),
+            stages=earlier_stages(self.n_steps) if self.draw == "complementary" else (),
         )
+
+
+def earlier_stages(n_steps: int) -> tuple[int, ...]:
+    """Return the indices of at most ten temperatures in the second half of a ladder.
+
+    >>> earlier_stages(100)
+    (49, 54, 59, 64, 69, 74, 79, 84, 89, 94)
+    """
+    first, last = (n_steps - 1) // 2, n_steps - 1
+    return tuple(
+        sorted({int(t) for t in np.linspace(first, last, N_EARLIER, endpoint=False)} - {last})
+    )
+
+
+def staged_log_prior(run: Run) -> FloatArray:
+    r"""Return the logarithms of the measure that the particles of several stages put on themselves.
+
+    .. math:: \hat P = \sum_t a_t \hat P_t, \qquad \sum_t a_t = 1
+
+    The measure of each stage has the mean P (see ``particle_log_prior``), so their mixture has it
+    too. The last stage has the share 1/2, and the others share the rest.
+    """
+    last = particle_log_prior(run.log_weights, run.particles.potentials, run.log_evidence)
+    if not run.earlier:
+        return last
+    earlier = [
+        particle_log_prior(
+            each.log_weights, each.power * each.particles.potentials, each.log_evidence
+        )
+        for each in run.earlier
+    ]
+    return np.concatenate(
+        [last - np.log(2), *(each - np.log(2 * len(earlier)) for each in earlier)]
+    )
 
 
 def sample_objective(

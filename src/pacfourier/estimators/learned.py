@@ -26,6 +26,7 @@ from pacfourier.core.alignment.sums import (
 from pacfourier.core.alignment.targets import Target, target_of, target_type_of
 from pacfourier.core.phases import PRECISIONS, Precision
 from pacfourier.core.prior.frequencies import DRAW_STREAM, FrequencyPool
+from pacfourier.data.reservoir import Reservoir, reservoir_of
 from pacfourier.data.samples import Block, labelled_rows
 from pacfourier.estimators.base import (
     AnySample,
@@ -40,6 +41,7 @@ from pacfourier.estimators.base import (
     set_classes,
     warn_of_many_classes,
 )
+from pacfourier.estimators.complementary import complementary_frequencies, shortlist_size
 from pacfourier.pacbayes.assumptions import Ties
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import (
@@ -74,16 +76,22 @@ class Learned(NamedTuple):
         Sums over the samples, from which the losses are computed.
     summary : SampleSummary
         Statistics of the samples, from which certificates check their assumptions.
+    rows : Reservoir or None
+        A bounded part of the rows. Only the draw "complementary" needs them.
     """
 
     target: Target
     sums: AlignmentSums
     summary: SampleSummary
+    rows: Reservoir | None = None
 
     def merge(self, other: Self) -> "Learned":
         """Return the result for both data sets. Their labels must be coded in the same way."""
         sums, summary = self.sums.merge(other.sums), self.summary.merge(other.summary)
-        merged = Learned(self.target.merge(other.target), sums, summary)
+        rows = None
+        if self.rows is not None and other.rows is not None:
+            rows = self.rows.merge(other.rows)
+        merged = Learned(self.target.merge(other.target), sums, summary, rows)
         # Weights may be equal within each block and differ between blocks.
         return merged.weighted() if sums.is_weighted else merged
 
@@ -203,8 +211,8 @@ class LearnedFourierMap(SupervisedFourierMap):
                 "target_type."
             )
         recoded = other.sums_.recoded(mine.recoder(theirs))
-        learned = self._learned().merge(Learned(mine.merge(theirs), recoded, other._summary))
-        return copy.copy(self)._keep(learned)
+        others = Learned(mine.merge(theirs), recoded, other._summary, other._rows)
+        return copy.copy(self)._keep(self._learned().merge(others))
 
     def redraw(self, **parameters: Any) -> Self:
         """Return a new estimator with another posterior or draw, without a pass over the data.
@@ -213,7 +221,8 @@ class LearnedFourierMap(SupervisedFourierMap):
         ----------
         **parameters
             New values of ``n_frequencies``, ``draw``, ``class_weight`` and the parameters of the
-            posterior: ``beta``, or ``rho`` and ``mu``.
+            posterior: ``beta``, or ``rho`` and ``mu``. ``draw="complementary"`` needs a fit with
+            this draw.
 
         Returns
         -------
@@ -316,7 +325,8 @@ class LearnedFourierMap(SupervisedFourierMap):
                 draft.pool_ = prior_pool(sample, self, self.n_candidates)
             else:
                 check_same_classes(self._target, classes)
-            learned = reduced(sample, draft._target, draft.pool_, self.precision)
+            seed = draft.pool_.seed if self.draw == "complementary" else None
+            learned = reduced(sample, draft._target, draft.pool_, self.precision, row_seed=seed)
             if not is_first:
                 learned = self._learned().merge(learned)
             check_size(learned.sums)
@@ -330,7 +340,7 @@ class LearnedFourierMap(SupervisedFourierMap):
         return shown_target(sample, self.target_type, stacklevel=5)[0]
 
     def _learned(self) -> Learned:
-        return Learned(self._target, self.sums_, self._summary)
+        return Learned(self._target, self.sums_, self._summary, self._rows)
 
     def _keep(self, learned: Learned) -> Self:
         """Choose from what was learned, and store both as fitted attributes."""
@@ -342,7 +352,7 @@ class LearnedFourierMap(SupervisedFourierMap):
             draw=self.draw,
             is_balanced=self.class_weight is not None,
         )
-        self._target, self.sums_, self._summary = learned
+        self._target, self.sums_, self._summary, self._rows = learned
         set_classes(self, self._target)
         self.losses_, self.selection_losses_ = choice.losses, choice.selection_losses
         self.posterior_, self._constants = choice.posterior.weights, choice.posterior.constants
@@ -361,14 +371,18 @@ def shown_target(sample: AnySample, target_type: Any, *, stacklevel: int) -> tup
     return target, shown.n_samples
 
 
-def reduced(sample: AnySample, target: Target, pool: Any, precision: str) -> Learned:
-    """Reduce a sample to sums, block by block."""
-    of_block = partial(learned_of, target=target, pool=pool, precision=precision)
+def reduced(
+    sample: AnySample, target: Target, pool: Any, precision: str, row_seed: int | None = None
+) -> Learned:
+    """Reduce a sample to sums, block by block. With a seed, keep a bounded part of the rows."""
+    of_block = partial(learned_of, target=target, pool=pool, precision=precision, row_seed=row_seed)
     learned: Learned = sample.reduce(of_block, Learned.merge, thinned=Learned.weighted)
     return learned
 
 
-def learned_of(block: Block, target: Target, pool: Any, precision: str) -> Learned:
+def learned_of(
+    block: Block, target: Target, pool: Any, precision: str, row_seed: int | None = None
+) -> Learned:
     """Return the sums and the summary of one block, for a pool of frequencies."""
     observed = target.observe(block.y)
     chosen: Any = working_precision(block.X.shape[0], pool) if precision == "auto" else precision
@@ -377,7 +391,8 @@ def learned_of(block: Block, target: Target, pool: Any, precision: str) -> Learn
     )
     codes = target.encode(block.y)
     summary = sample_summary(block.X, codes, is_weighted=block.is_weighted)
-    return Learned(observed, sums, summary)
+    rows = None if row_seed is None else reservoir_of(block, row_seed)
+    return Learned(observed, sums, summary, rows)
 
 
 def working_precision(n_samples: int, pool: FrequencyPool) -> Precision:
@@ -402,7 +417,7 @@ def choose(
     is_balanced: bool,
 ) -> Choice:
     """Choose a posterior over the candidates and the frequencies to keep, from the sums."""
-    target, sums, _ = learned
+    target, sums = learned.target, learned.sums
     losses = target_losses(sums, target)
     are_plain = not is_balanced or target.balance(sums.totals) is None
     selection_losses = losses if are_plain else balanced_losses(sums, target)
@@ -417,7 +432,40 @@ def choose(
         lambda weights: default_bound(evidence(), weights, EPSILON),
     )
     posterior = rule.posterior(request)
-    kept, weights = draw_frequencies(
-        posterior.weights, n_frequencies, draw, pool.stream(DRAW_STREAM)
-    )
+    if draw == "complementary":
+        # Many weights are equal or zero. Among those, the losses decide.
+        ranking = np.lexsort((selection_losses, -posterior.weights))
+        shortlist = ranking[: shortlist_size(n_frequencies)]
+        balanced = balanced_losses(sums, target)[shortlist]
+        chosen = chosen_together(learned, pool[shortlist], balanced, n_frequencies, is_balanced)
+        kept = shortlist[chosen]
+        weights = np.full(n_frequencies, 1 / n_frequencies)
+    else:
+        kept, weights = draw_frequencies(
+            posterior.weights, n_frequencies, draw, pool.stream(DRAW_STREAM)
+        )
     return Choice(losses, selection_losses, posterior, kept, weights)
+
+
+def chosen_together(
+    learned: Learned,
+    candidates: FloatArray,
+    losses: FloatArray | None,
+    size: int,
+    is_balanced: bool,
+) -> IntArray:
+    """Return the indices of candidates that complement each other."""
+    if learned.rows is None:
+        raise ValueError(
+            "draw='complementary' needs some rows of the data, and this model was fitted with "
+            "another draw: fit again with draw='complementary'."
+        )
+    return complementary_frequencies(
+        learned.rows,
+        candidates,
+        losses,
+        size,
+        target=learned.target,
+        totals=learned.sums.totals,
+        is_balanced=is_balanced,
+    )

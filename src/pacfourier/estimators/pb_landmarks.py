@@ -54,6 +54,7 @@ class PBLandmarks(LandmarkMap):
 
     Use it for features that you can interpret: column l says how similar a sample is to landmark l.
     A landmark is a reference point with a class, usually one of the samples. y must hold classes.
+    With more than a few landmarks, ``RBFLandmarks`` usually gives better predictions.
 
     For every landmark :math:`x_l`, frequencies :math:`\omega^l_m` are drawn from the prior, which
     is the Fourier transform of a kernel. The loss :math:`\hat L^l_m` says how badly the cosine of a

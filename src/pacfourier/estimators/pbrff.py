@@ -54,20 +54,29 @@ class PBRFF(LearnedFourierMap):
           2 * n_frequencies candidates.
         - "bound": the best of 60 values, by the certificate at epsilon = 0.05. The certificate
           remains valid.
-    target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"}, default="auto"
-        What y holds. "auto" infers it from y: integers and strings are classes, numbers with a
-        fractional part are continuous, and a matrix of zeros and ones is multilabel.
+    target_type : str, default="auto"
+        What y holds: "binary", "multiclass", "simplex", "multilabel" or "continuous". "auto"
+        infers it from y: integers and strings are classes, numbers with a fractional part are
+        continuous, and a matrix of zeros and ones is multilabel.
         Declare "binary" if y can only have two values: the certificate may become smaller.
+        Declare "simplex" if y can only have the K classes of the first data: two different classes
+        then agree by -1 / (K - 1) instead of -1, so that kernels that are negative everywhere are
+        not rewarded.
     n_candidates : int, default=20000
         Number of candidate frequencies drawn from the prior. They are generated when they are
         needed and never stored.
-    draw : {"weighted", "distinct", "replacement"}, default="weighted"
+    draw : {"weighted", "distinct", "replacement", "complementary"}, default="weighted"
         How to choose the frequencies to keep.
 
         - "weighted": the candidates with the largest posterior weights, weighted in proportion.
         - "distinct": drawn from the posterior without replacement, with equal weights.
         - "replacement": drawn from the posterior with replacement, with equal weights, as in
           the paper. A frequency can then appear several times.
+        - "complementary": chosen together among the candidates of largest weight, so that each
+          explains what the others leave of the labels, with equal weights. A linear model then
+          makes fewer errors, above all with many classes, and the certificate is larger. The
+          model keeps at most 5,000 rows of the data for ``redraw``, ``merge`` and
+          ``partial_fit``.
     class_weight : {"balanced", None}, default="balanced"
         "balanced" gives all classes the same weight in the losses from which the posterior is
         computed, and centres the agreement of two labels at zero (see ``selection_losses_``).

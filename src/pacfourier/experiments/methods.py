@@ -146,6 +146,23 @@ def fitted_posterior(bench: Bench, estimator: type) -> Any:
     return bench.fitted(estimator(gamma=bench.gamma, random_state=seed, **common))
 
 
+def median_features(bench: Bench, profile: Profile, width: float) -> Iterator[Setting]:
+    """Yield one map of the prior whose bandwidth is the median distance; it needs no labels."""
+    del profile
+    model = RFF(int(width), gamma="median", random_state=bench.seed("RFF median", width))
+    yield mapped(bench, {}, model.fit(bench.parts.X_train))._replace(certify=dict)
+
+
+def default_features(
+    bench: Bench, profile: Profile, width: float, *, draw: str
+) -> Iterator[Setting]:
+    """Yield one map of PBRFF with its default parameters but for the draw; all share one fit."""
+    del profile
+    seed = bench.seed("candidates")
+    fitted = bench.fitted(PBRFF(draw="complementary", target_type="binary", random_state=seed))
+    yield mapped(bench, {}, fitted.redraw(n_frequencies=int(width), draw=draw))
+
+
 def boosted_features(bench: Bench, profile: Profile, width: float) -> Iterator[Setting]:
     """Yield one boosted map with its default parameters; it needs no bandwidth."""
     del profile
@@ -154,10 +171,12 @@ def boosted_features(bench: Bench, profile: Profile, width: float) -> Iterator[S
     yield mapped(bench, {}, model)._replace(certify=dict)
 
 
-def sampled_features(bench: Bench, profile: Profile, width: float) -> Iterator[Setting]:
+def sampled_features(
+    bench: Bench, profile: Profile, width: float, draw: str = "systematic"
+) -> Iterator[Setting]:
     """Yield one map drawn from the continuous posterior; all widths share one fit."""
     del profile
-    sampler = GibbsRFF(max(SMALL_WIDTHS), random_state=bench.seed("GibbsRFF"))
+    sampler = GibbsRFF(max(SMALL_WIDTHS), draw=draw, random_state=bench.seed("GibbsRFF"))
     yield mapped(bench, {}, bench.fitted(sampler).redraw(n_frequencies=int(width)))
 
 
@@ -266,7 +285,11 @@ METHODS: dict[str, Method] = {
     "PBRFF distinct": Method(FOURIER, partial(learned_features, estimator=PBRFF, draw="distinct")),
     "Nystroem uniform": Method(FOURIER, partial(nystroem_features, basis="uniform")),
     "Nystroem k-means": Method(FOURIER, partial(nystroem_features, basis="kmeans")),
+    "RFF median": Method(("small-d",), median_features),
+    "PBRFF default": Method(("small-d",), partial(default_features, draw="weighted")),
+    "PBRFF complementary": Method(("small-d",), partial(default_features, draw="complementary")),
     "GibbsRFF": Method(("small-d",), sampled_features),
+    "GibbsRFF complementary": Method(("small-d",), partial(sampled_features, draw="complementary")),
     "BoostedRFF": Method(("small-d",), boosted_features),
     "RBF-C": Method(("landmarks",), partial(rbf_landmarks, landmarks="kmeans"), is_published=True),
     "RBF-R": Method(("landmarks",), partial(rbf_landmarks, landmarks="random"), is_published=True),

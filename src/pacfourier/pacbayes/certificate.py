@@ -14,7 +14,7 @@ from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.core.alignment.landmarks import LandmarkWaves
 from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.core.alignment.sums import AlignmentSums, alignment_loss, target_losses
-from pacfourier.core.alignment.targets import Target
+from pacfourier.core.alignment.targets import SimplexTarget, Target
 from pacfourier.pacbayes import assumptions
 from pacfourier.pacbayes.assumptions import Assumption, Statement, Ties
 from pacfourier.pacbayes.evidence import Evidence, best_bound, bounds_to_try
@@ -212,7 +212,9 @@ def certificate_of(
             assumptions.prior_assumption(prior_source),
             assumptions.input_assumption(summary),
             assumptions.loss_assumption(target),
-            assumptions.label_assumption(is_binary=evidence.is_binary),
+            assumptions.label_assumption(
+                is_binary=evidence.is_binary, n_declared=n_declared_classes(target)
+            ),
             assumptions.constant_assumption(best.constant),
             assumptions.object_assumption(of),
             *((assumptions.stream_assumption(),) if best.anytime else ()),
@@ -222,11 +224,18 @@ def certificate_of(
     )
 
 
+def n_declared_classes(target: Target) -> int | None:
+    """Return how many classes the user declared, if more than two may exist."""
+    return len(target.classes) if isinstance(target, SimplexTarget) else None
+
+
 def label_yardsticks(sums: AlignmentSums, target: Target) -> KernelYardsticks:
     """Return what the losses of kernels on a sample can be compared with."""
     agreement = target.agreement(sums.totals)
-    differ = 2 * np.eye(len(agreement)) - 1
-    are_classes = target.classes is not None and np.array_equal(agreement, differ)
+    # Minus the agreement of two classes: 1, or 1 / (K - 1) if K classes were declared.
+    apart = 1 / ((n_declared_classes(target) or 2) - 1)
+    differ = (1 + apart) * np.eye(len(agreement)) - apart
+    are_classes = target.classes is not None and np.allclose(agreement, differ, rtol=0, atol=1e-12)
     # The constant kernel has frequency zero, where the waves are the totals.
     aligned, self_pairs = sums.totals @ agreement @ sums.totals, np.vdot(agreement, sums.gram)
     constant = alignment_loss(aligned, float(self_pairs), sums.pairs)
@@ -234,6 +243,7 @@ def label_yardsticks(sums: AlignmentSums, target: Target) -> KernelYardsticks:
         agreement=float(1 - 2 * constant),
         class_shares=tuple((sums.totals / sums.weight).tolist()) if are_classes else None,
         n_samples=sums.effective_samples,
+        apart=apart,
     )
 
 

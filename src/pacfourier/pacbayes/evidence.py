@@ -10,7 +10,12 @@ from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.bounds import RECORDS, Bound, BoundRecord
 from pacfourier.bounds._record import Quantities
 from pacfourier.bounds.divergences import divergence_from, kl_divergence, power_divergence
-from pacfourier.core.alignment.sums import AlignmentSums, signed_waves, target_losses
+from pacfourier.core.alignment.sums import (
+    AlignmentSums,
+    loss_moments,
+    signed_waves,
+    target_losses,
+)
 from pacfourier.core.alignment.targets import Target
 
 __all__ = [
@@ -114,9 +119,9 @@ def alignment_evidence(
     losses = target_losses(sums, target) + sums.loss_rounding
     # Two classes that no wave tells apart have the loss n / (2 (n - 1)).
     largest = sums.n_samples / (2 * (sums.n_samples - 1)) if target.is_binary else 1
-    moments = None
-    if target.has_sign_agreements:
-        moments = np.clip(sums.second_moments() + sums.loss_rounding, 0, 0.25)
+    moments = loss_moments(sums, target)
+    if moments is not None:
+        moments = np.clip(moments + sums.loss_rounding, 0, 0.25)
     return Evidence(
         losses=np.clip(losses, 0, largest),
         n_samples=sums.n_samples,

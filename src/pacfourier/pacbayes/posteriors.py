@@ -34,8 +34,8 @@ __all__ = [
     "least_bounded_temperature",
 ]
 
-Draw = Literal["replacement", "distinct", "weighted"]
-DRAWS = ("replacement", "distinct", "weighted")
+Draw = Literal["replacement", "distinct", "weighted", "complementary"]
+DRAWS = ("replacement", "distinct", "weighted", "complementary")
 # Multiplied by exp(-100), a number is smaller than the rounding error of the number itself.
 LARGEST_STEP = 100.0
 # How many widths of the posterior beta="bound" tries.
@@ -255,6 +255,8 @@ def draw_frequencies(
     posterior: FloatArray, size: int, draw: Draw, rng: np.random.Generator
 ) -> tuple[IntArray, FloatArray]:
     """Return the indices of the kept frequencies and their weights in the deployed kernel.
+
+    The draw "complementary" is not made here, because it needs data.
 
     Parameters
     ----------

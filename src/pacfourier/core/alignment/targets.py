@@ -4,7 +4,7 @@ The alignment loss needs the agreement :math:`\lambda_{ij} \in [-1, 1]` of every
 label is coded as a row :math:`u_i` such that :math:`\lambda_{ij} = u_i^\top A\, u_j`:
 
 - classes: :math:`u` is the indicator of the class and :math:`A = 2 I - 1 1^\top`, which gives +1
-  for the same class and -1 for another;
+  for the same class and -1 for another (or -1 / (K - 1), if K classes are declared);
 - label sets: :math:`u = (y, 1)`, and the agreement is the mean over labels of the product of signs;
 - numbers: :math:`u = (y, 1)` up to a change of unit, and the agreement is the mean over outputs of
   the product of the centred values, divided by the squared largest deviation.
@@ -34,6 +34,7 @@ __all__ = [
     "ContinuousTarget",
     "LabelSetTarget",
     "Outputs",
+    "SimplexTarget",
     "Target",
     "TargetType",
     "target_of",
@@ -233,6 +234,25 @@ class BinaryTarget(ClassTarget):
         return target
 
 
+class SimplexTarget(ClassTarget):
+    r"""One of K classes, where the user declares that no others exist.
+
+    .. math:: \lambda_{ij} = 1 \text{ if } y_i = y_j, \qquad -\frac{1}{K - 1} \text{ otherwise}
+
+    The agreements are the inner products of the corners of a regular simplex. With many classes of
+    equal size most pairs disagree, and the agreement -1 of ``ClassTarget`` rewards kernels that are
+    negative everywhere. Here a constant kernel has the loss 1/2, as a kernel that is zero.
+    """
+
+    name: ClassVar[str] = "simplex"
+    has_sign_agreements: ClassVar[bool] = False
+
+    def agreement(self, totals: FloatArray) -> FloatArray:
+        """Return (K I - 1 1^T) / (K - 1)."""
+        n_classes = len(totals)
+        return (n_classes * np.eye(n_classes) - 1) / (n_classes - 1)
+
+
 @dataclass(frozen=True)
 class LabelSetTarget:
     """A set of labels for each row, given as an indicator matrix of zeros and ones."""
@@ -394,7 +414,14 @@ class AutoTarget:
         return np.unique(y) if are_classes else _extremes(y)
 
 
-NAMED_TYPES = (AutoTarget, BinaryTarget, ClassTarget, LabelSetTarget, ContinuousTarget)
+NAMED_TYPES = (
+    AutoTarget,
+    BinaryTarget,
+    ClassTarget,
+    SimplexTarget,
+    LabelSetTarget,
+    ContinuousTarget,
+)
 TARGET_TYPES: dict[str, TargetType] = {each.name: each for each in NAMED_TYPES}
 """Kinds of labels by name, as in ``target_type="binary"``."""
 
@@ -420,7 +447,8 @@ def target_of(
     Parameters
     ----------
     y : array of shape (n_samples,) or (n_samples, n_outputs)
-    target_type : {"auto", "binary", "multiclass", "multilabel", "continuous"} or TargetType
+    target_type : str or TargetType
+        A name in ``TARGET_TYPES``, or a kind of label.
     classes : array-like, default=None
         All classes that may occur, if y does not contain them all.
 

@@ -11,7 +11,7 @@ A certificate of the particles needs this. The ladder and the step sizes therefo
 run with other random numbers, and stay fixed during the run.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -51,12 +51,26 @@ class Population(Protocol):
 P = TypeVar("P", bound=Population)
 
 
-class Run(NamedTuple):
-    """The result of a run: particles, the logarithms of their weights, and ln Z."""
+class Stage(NamedTuple):
+    """Particles at one power of the ladder, the logarithms of their weights, and ln Z."""
 
     particles: Particles
     log_weights: FloatArray
     log_evidence: float
+    power: float
+
+
+class Run(NamedTuple):
+    """The result of a run: particles, the logarithms of their weights, ln Z, and other stages.
+
+    ``earlier`` are stages of the same run at lower powers, the last first. Each of them is an
+    unbiased run to its own power.
+    """
+
+    particles: Particles
+    log_weights: FloatArray
+    log_evidence: float
+    earlier: tuple[Stage, ...] = ()
 
 
 class Schedule(NamedTuple):
@@ -71,6 +85,8 @@ def tempered_run(
     powers: FloatArray,
     move: Callable[[P, int], P],
     rng: np.random.Generator,
+    *,
+    visit: Callable[[int, P, FloatArray, float], None] = lambda *_: None,
 ) -> tuple[P, FloatArray, float]:
     """Move draws from the prior up a ladder of powers that ends at one.
 
@@ -84,6 +100,8 @@ def tempered_run(
         ``move(particles, t)`` moves each particle by a Markov kernel that leaves the law of
         ``powers[t]`` unchanged.
     rng : numpy.random.Generator
+    visit : callable, optional
+        ``visit(t, particles, log_weights, log_evidence)`` is called after each move.
 
     Returns
     -------
@@ -97,6 +115,7 @@ def tempered_run(
         log_evidence += log_ratio
         particles, log_weights = resampled(particles, log_weights, rng.random())
         particles = move(particles, t)
+        visit(t, particles, log_weights, log_evidence)
     return particles, log_weights, log_evidence
 
 
@@ -155,9 +174,14 @@ def gibbs_run(
     rng: np.random.Generator,
     *,
     report: Callable[[str], None] = lambda _: None,
+    stages: Collection[int] = (),
 ) -> Run:
-    """Draw weighted particles from a Gibbs posterior, with a schedule fixed before the run."""
+    """Draw weighted particles from a Gibbs posterior, with a schedule fixed before the run.
+
+    ``stages`` are the indices of earlier powers whose particles are returned too.
+    """
     n_steps = len(schedule.powers)
+    earlier: list[Stage] = []
 
     def move(particles: Particles, t: int) -> Particles:
         power, step = float(schedule.powers[t]), float(schedule.steps[t])
@@ -167,8 +191,14 @@ def gibbs_run(
         report(f"temperature {t + 1}/{n_steps}: mean loss {mean:.4f}")
         return _scales_moved(posterior, particles, power, rng)
 
+    def visit(t: int, particles: Particles, log_weights: FloatArray, log_evidence: float) -> None:
+        if t in stages:
+            power = float(schedule.powers[t])
+            earlier.insert(0, Stage(particles, log_weights, log_evidence, power))
+
     start = posterior.draw(n_particles, n_features, rng)
-    return Run(*tempered_run(start, schedule.powers, move, rng))
+    last = tempered_run(start, schedule.powers, move, rng, visit=visit)
+    return Run(*last, tuple(earlier))
 
 
 def pilot_schedule(

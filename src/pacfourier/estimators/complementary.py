@@ -1,0 +1,63 @@
+"""The draw "complementary": frequencies chosen together, on a bounded part of the rows."""
+
+from typing import Any
+
+import numpy as np
+
+from pacfourier.arrays import FloatArray, IntArray
+from pacfourier.core.alignment.targets import Target
+from pacfourier.core.features import fourier_features
+from pacfourier.core.phases import single_threaded_blas
+from pacfourier.core.sampling.complementary import complementary_indices
+from pacfourier.data.reservoir import Reservoir
+
+
+def shortlist_size(n_frequencies: int) -> int:
+    """Return how many of the best candidates compete for a number of places."""
+    return 300 + 5 * n_frequencies
+
+
+def complementary_frequencies(
+    rows: Reservoir,
+    candidates: FloatArray,
+    losses: FloatArray | None,
+    size: int,
+    *,
+    target: Target,
+    totals: FloatArray,
+    is_balanced: bool,
+) -> IntArray:
+    """Return the indices of candidates that explain the labels of some rows together.
+
+    Parameters
+    ----------
+    rows : Reservoir
+        The rows on which residuals are computed.
+    candidates : array of shape (n_candidates, n_features)
+        Frequencies, the best first.
+    losses : array of shape (n_candidates,) or None
+        Their balanced losses on all samples, which are 1/2 for a kernel that is zero. A frequency
+        of smaller loss is preferred to one that explains the same on these rows: the rows may
+        mislead, and the certificate is smaller. None prefers no frequency.
+    size : int
+        How many to choose.
+    target : Target
+        How labels are coded.
+    totals : array of shape (n_codes,)
+        Sums of the codes of all samples, from which classes are balanced.
+    is_balanced : bool
+        Whether all classes get the same weight.
+    """
+    weights, balance = rows.weights, target.balance(totals) if is_balanced else None
+    if balance is not None:
+        weights = weights * (target.encode(rows.y) @ balance.scale)
+    outputs = target.outputs(rows.y).values
+    merits = np.ones(len(candidates))
+    if losses is not None:
+        # For two classes, this is the length of the mean of y exp(i omega . x).
+        merits = np.sqrt(np.maximum(1 - 2 * losses, 0))
+    # Sums in another order could turn the choice between near copies.
+    with single_threaded_blas():
+        waves: Any = fourier_features(rows.X, candidates, np.ones(len(candidates))).T
+        waves = waves.astype(np.float32).reshape(2, len(candidates), -1)
+        return complementary_indices(waves, outputs, weights, merits, size)
