@@ -222,6 +222,19 @@ def add_interpolations(X, coded, starts, knots, tables, values):
 
 
 @njit(nogil=True, fastmath=True, cache=True)
+def write_single_scores(turns, cosines, sines, scores):
+    """Write ``sum_m cosines_m cos + sines_m sin`` of each row of a block of phases."""
+    n_rows, n_frequencies = turns.shape
+    for i in range(n_rows):
+        total = turns.dtype.type(0)
+        for m in range(n_frequencies):
+            turn = turns[i, m]
+            cosine, sine = cosine_sine(turn - np.rint(turn))
+            total += cosines[m] * cosine + sines[m] * sine
+        scores[i] = total
+
+
+@njit(nogil=True, fastmath=True, cache=True)
 def adam(part, slope, first, second, factors):
     """Make one step of Adam with decoupled decay, in place; see ``core.boosting.descent``.
 

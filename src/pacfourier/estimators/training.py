@@ -39,8 +39,9 @@ N_CANDIDATES = 1200
 START_ROWS = 5000
 # The largest rate of a descent, and the decays of amplitudes, slopes, and slopes of coded columns.
 PEAK_RATE, AMPLITUDE_DECAY, LINEAR_DECAY, CODED_DECAY = 0.01, 0.1, 1.0, 0.0
-# The decays of frequencies to choose from. Codes need a strong one.
-STRENGTHS, CODED_STRENGTHS = (0.3, 3.0, 10.0), (3.0,)
+# The decays of frequencies to choose from. Codes need a strong one. The strongest is for small
+# samples only: on large ones it wins short trials and loses long runs.
+STRENGTHS, CODED_STRENGTHS, SMALL_STRENGTHS = (0.3, 3.0), (3.0,), (10.0,)
 # More columns than these would get too few knots each.
 MOST_CODED_COLUMNS = 128
 # Limits on the number of steps and of passes over the rows, and on the rows of a mini-batch.
@@ -50,7 +51,7 @@ SMALLEST_BATCH, LARGEST_BATCH, BATCHES_PER_EPOCH = 32, 500, 20
 SMALL_SAMPLE, LARGE_SAMPLE = 1000, 10_000
 ASIDE, MOST_ASIDE = 0.2, 10_000
 # Runs on large samples that only compare recipes are shortened to this share.
-SHORT_RUN = 0.2
+SHORT_RUN = 0.3
 # Rows that are coded at a time when scores are computed.
 SCORED_ROWS = 8192
 
@@ -63,24 +64,29 @@ class Recipe(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """A trained model, the columns that it reads, and both folded into one for dense rows."""
+    """A trained model, the columns that it reads, and both folded into one for dense rows.
+
+    The folded model is kept in both precisions, because users predict a few rows at a time.
+    """
 
     model: CosineModel
     columns: Columns
-    folded: FoldedModel | None
+    folded: dict[str, FoldedModel]
 
     @classmethod
     def of(cls, model: CosineModel, columns: Columns, factor: float = 1.0) -> "Trained":
         """Return a model whose scores are multiplied by a factor."""
         frequencies, *parts = model
         scaled = CosineModel(frequencies, *(part * part.dtype.type(factor) for part in parts))
-        is_dense = columns.order is None and len(columns.centres)
-        return cls(scaled, columns, folded_model(scaled, columns) if is_dense else None)
+        if columns.order is not None:
+            return cls(scaled, columns, {})
+        folded = folded_model(scaled, columns)
+        return cls(scaled, columns, {"float64": folded, "float32": folded.astype(np.float32)})
 
     def scores(self, X: Any) -> FloatArray:
         """Return the outputs of the model for rows of the user's table."""
-        if self.folded is not None and isinstance(X, np.ndarray):
-            return folded_scores(X, self.folded)
+        if self.folded and isinstance(X, np.ndarray):
+            return folded_scores(X, self.folded[X.dtype.name])
         starts = range(0, X.shape[0], SCORED_ROWS)
         blocks = (self.columns.inputs(X[start : start + SCORED_ROWS]) for start in starts)
         parts = [np.asarray(host(model_scores(block, self.model))) for block in blocks]
@@ -191,8 +197,9 @@ class Trial(NamedTuple):
 def possible_recipes(X: Any, codes: Any, strength: Any) -> list[Recipe]:
     """Return the recipes that the parameters of an estimator allow."""
     can_be_coded = not hasattr(X, "tocsr") and X.shape[1] <= MOST_CODED_COLUMNS
+    plain = STRENGTHS + (SMALL_STRENGTHS if X.shape[0] <= LARGE_SAMPLE else ())
     recipes = []
-    for coded, strengths in ((False, STRENGTHS), (True, CODED_STRENGTHS)):
+    for coded, strengths in ((False, plain), (True, CODED_STRENGTHS)):
         if codes == coded or (codes == "auto" and (can_be_coded or not coded)):
             chosen = strengths if isinstance(strength, str) else (float(strength),)
             recipes += [Recipe(coded, each) for each in chosen]

@@ -21,13 +21,14 @@ def random_model(rng, n_inputs, n_outputs=2):
     return CosineModel(*(rng.standard_normal(shape) for shape in shapes))
 
 
+@pytest.mark.parametrize("n_outputs", [1, 3])
 @pytest.mark.parametrize("rule", RULES)
-def test_a_folded_model_is_the_model_on_coded_columns(rule, rng):
+def test_a_folded_model_is_the_model_on_coded_columns(rule, n_outputs, rng):
     """Also outside the range of the rows that describe the columns, where codes stay constant."""
     X = table(rng)
     columns = described_columns(X, np.ones(len(X)), coded=RULES[rule])
     assert bool(columns.knots) == RULES[rule]
-    model = random_model(rng, len(columns.centres))
+    model = random_model(rng, len(columns.centres), n_outputs)
     rows = np.vstack([X[:300], 3 * X[:300] - 1])
     expected = model_scores(columns.inputs(rows), model)
     found = folded_scores(rows, folded_model(model, columns))
