@@ -79,7 +79,8 @@ def test_fit_leaves_out_numbers_of_rows_and_what_is_dropped(tmp_path):
     assert invoke("certify", model, data).exit_code == 2
     fresh = tmp_path / "fresh.csv"
     flowers(200, seed=1)[["length", "kind"]].to_csv(fresh, index=False)
-    assert invoke("certify", model, fresh).exit_code == 0
+    assert_refused(invoke("certify", model, fresh), "the 160 rows of the fit are too few")
+    assert invoke("certify", model, fresh, "--fresh").exit_code == 0
 
 
 def test_genuine_ties_are_declared_once_and_printed_ever_after(tmp_path):
@@ -138,7 +139,8 @@ def test_predict_adds_columns_in_any_order_of_the_others(folder, tmp_path):
 
 def test_certify_shows_the_certificate_and_the_error_on_fresh_rows(folder):
     model = folder / "model.skops"
-    alone, fresh = invoke("certify", model), invoke("certify", model, folder / "fresh.csv")
+    alone = invoke("certify", model)
+    fresh = invoke("certify", model, folder / "fresh.csv", "--fresh")
     assert alone.exit_code == fresh.exit_code == 0
     assert squeezed(alone.stdout).rstrip("└┴─┘ ") in squeezed((folder / "stdout").read_text())
     assert "new rows" not in alone.stdout

@@ -130,6 +130,9 @@ def certify(
     data: Annotated[
         Path | None, typer.Argument(help="A table of new rows with their classes, if you have one.")
     ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Declare that no row of it was in the table of the fit.")
+    ] = False,
 ) -> None:
     """Show the certificate of a model and its bound on the error, also on new labelled rows."""
     from pacfourier import tabular
@@ -138,7 +141,7 @@ def certify(
         fitted = tabular.load_model(model)
         facts = [*tabular.fit_facts(fitted), *tabular.certificate_facts(fitted.certificate())]
         if data:
-            error = fitted.fresh_error(tabular.read_table(data))
+            error = fitted.fresh_error(tabular.read_table(data), is_fresh=fresh)
             facts += tabular.error_facts("new", error)
     show(facts)
 

@@ -22,6 +22,7 @@ from pacfourier.pacbayes.certificate import Certificate
 from pacfourier.tabular.class_labels import check_classes, check_drop, table_labels
 from pacfourier.tabular.columns import Columns, column_encoder, table_columns
 from pacfourier.tabular.fresh_rows import (
+    FEWEST_ROWS_RECOGNISED,
     agreement_probability,
     bucket_counts,
     n_buckets,
@@ -108,7 +109,7 @@ class TabularModel:
         violated = [item for item in assumptions if item["status"] == "violated"]
         return " ".join(item["reason"] for item in violated if item["name"] == "sample")
 
-    def fresh_error(self, table: pd.DataFrame) -> ObservedError:
+    def fresh_error(self, table: pd.DataFrame, *, is_fresh: bool = False) -> ObservedError:
         """Return the errors on new rows with their classes.
 
         The rows must be new, and you have to see to it. The model recognises only a table that is,
@@ -119,6 +120,9 @@ class TabularModel:
         ----------
         table : DataFrame
             New rows. If the table of the fit is recognised, the method raises an InputError.
+        is_fresh : bool, default=False
+            Whether you declare that no row was in the table of the fit. This is needed if the model
+            was fitted on fewer than 400 rows, which cannot be recognised.
 
         Returns
         -------
@@ -127,7 +131,13 @@ class TabularModel:
         labels = table_labels(table, self.record["target_column"])
         encoded = self.pipeline["columns"].transform(self.columns.values(table))
         counts = bucket_counts(encoded, labels, len(self.row_counts))
-        _check_fresh(self.row_counts, counts, n_stored=sum(self.record["rows"]), n_rows=len(labels))
+        n_stored = sum(self.record["rows"])
+        _check_fresh(self.row_counts, counts, n_stored=n_stored, n_rows=len(labels))
+        if n_stored < FEWEST_ROWS_RECOGNISED and not is_fresh:
+            raise InputError(
+                f"data must be declared to be new rows, because the {n_stored} rows of the fit are "
+                "too few to be recognised: pass --fresh if none of these rows was among them."
+            )
         n_errors = int((self.pipeline[1:].predict(encoded) != labels).sum())
         return ObservedError(n_errors, len(labels), self.record["epsilon"])
 
