@@ -313,6 +313,22 @@ def test_centroids_have_no_certificate(bench):
     assert rows["PB-R"]["train_loss"] < rows["PB-R"]["certificate"] < 1
 
 
+def test_default_rows_share_one_fit_and_need_no_bandwidth(bench):
+    names = ("PBRFF default", "PBRFF complementary", "RFF median", "GibbsRFF complementary")
+    other = Bench(bench.dataset, bench.split, bench.parts, 100 * bench.gamma)
+    for name in names:
+        ours, theirs = (
+            next(METHODS[name].settings(each, PROFILES["quick"], 5)) for each in (bench, other)
+        )
+        np.testing.assert_array_equal(ours.train, theirs.train)
+        assert ours.train.shape == (len(bench.parts.y_train), 10)
+    learned, together = (
+        next(METHODS[name].settings(bench, PROFILES["quick"], 5)) for name in names[:2]
+    )
+    assert not np.array_equal(learned.train, together.train)
+    assert len([key for key in bench._fitted if "draw='complementary'" in key]) == 2
+
+
 def test_both_posteriors_have_the_same_candidate_frequencies(bench):
     for name in ("PBRFF", "OKRFF distinct"):
         next(METHODS[name].settings(bench, PROFILES["quick"], 5))
