@@ -19,7 +19,7 @@ def fit_batches(estimator: Any, batches: Iterable[Any], *, classes: Any = None) 
     together. If a batch is not valid, you get an error and the estimator does not change.
 
     ``FourierClassifier`` and ``FourierRegressor`` read the batches many times. A first pass draws
-    20,000 rows, on which a recipe is chosen. All rows of a batch are shuffled, but batches come in
+    50,000 rows, on which a recipe is chosen. All rows of a batch are shuffled, but batches come in
     their order, so each should hold rows of every kind. The result is then nearly that of ``fit``.
 
     Parameters

@@ -34,7 +34,7 @@ PATIENCE = 300
 # The strength of a stream, which has no rows to set aside, unless it is given.
 USUAL_STRENGTH = 1.0
 # Rows of a random sample of data in blocks. A recipe, the columns and the start come from them.
-SAMPLE_ROWS = 20_000
+SAMPLE_ROWS = 50_000
 
 
 def falling_rate(step: int) -> float:
