@@ -157,7 +157,7 @@ def test_what_cannot_be_batches_is_refused(batches, error):
 def test_what_cannot_learn_from_batches_is_refused(estimator):
     with pytest.raises(
         ValueError,
-        match="estimator must learn from sums over batches",
+        match="estimator must learn from batches",
     ):
         fit_batches(estimator, batches_of(X, Y))
 

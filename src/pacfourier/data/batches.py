@@ -13,16 +13,20 @@ __all__ = ["Batches", "fit_batches"]
 
 
 def fit_batches(estimator: Any, batches: Iterable[Any], *, classes: Any = None) -> Any:
-    """Fit an estimator batch by batch. The result is that of ``fit`` on all batches together.
+    """Fit an estimator batch by batch.
 
-    Only one batch and the sums are in memory. If a batch is not valid, you get an error and the
-    estimator does not change.
+    Only one batch and the sums are in memory. The result is that of ``fit`` on all batches
+    together. If a batch is not valid, you get an error and the estimator does not change.
+
+    ``FourierClassifier`` and ``FourierRegressor`` read the batches many times. A first pass draws
+    50,000 rows, on which a recipe is chosen. All rows of a batch are shuffled, but batches come in
+    their order, so each should hold rows of every kind. The result is then nearly that of ``fit``.
 
     Parameters
     ----------
-    estimator : PBRFF, OKRFF or PBLandmarks with given landmarks
+    estimator : PBRFF, OKRFF, PBLandmarks with given landmarks, FourierClassifier, FourierRegressor
     batches : iterable of (X, y) or (X, y, sample_weight)
-        A generator can be read only once. This is enough if ``classes`` are given and the
+        A generator can be read only once. This is enough for a map if ``classes`` are given and the
         bandwidth is not computed from data. Otherwise a first pass looks for the classes (or the
         range of y), so pass something that can be read again: a list, or ``parquet_batches``.
     classes : array-like of shape (n_classes,), default=None
@@ -45,8 +49,8 @@ def fit_batches(estimator: Any, batches: Iterable[Any], *, classes: Any = None) 
     learn = getattr(estimator, "_learn", None)
     if learn is None or isinstance(estimator, type):
         raise ValueError(
-            "estimator must learn from sums over batches, as PBRFF, OKRFF and PBLandmarks do, "
-            f"got {estimator!r}."
+            "estimator must learn from batches, as PBRFF, OKRFF, PBLandmarks, FourierClassifier "
+            f"and FourierRegressor do, got {estimator!r}."
         )
     return learn(Batches(batches), classes, is_first=True)
 
@@ -81,8 +85,12 @@ class Batches:
         only_labels: bool = False,
     ) -> Any:
         """Return the results of ``function(index, X, y, weights)``, merged in order."""
-        rows = enumerate(self._counted(self._rows(only_labels)))
-        return reduce(merge, (function(index, *batch) for index, batch in rows))
+        return reduce(merge, (function(*block) for block in self.each(only_labels)))
+
+    def each(self, only_labels: bool = False) -> Iterator[Any]:
+        """Yield (index, X, y, weights) of one batch after another."""
+        for index, batch in enumerate(self._counted(self._rows(only_labels))):
+            yield index, *batch
 
     def _rows(self, only_labels: bool) -> Iterator[Any]:
         # Batches from files can read the column of labels alone.
@@ -100,9 +108,9 @@ class Batches:
             count += n_rows(batch[1])
         if self._n_rows not in (None, count):
             raise ValueError(
-                "batches must be iterable more than once (a list, parquet_batches) unless classes "
-                "are given and gamma is not computed from data, "
-                f"got {self._n_rows} rows in one pass and {count} in another."
+                "batches must be iterable more than once (a list, parquet_batches) for this fit, "
+                f"got {self._n_rows} rows in one pass and {count} in another. Maps need one pass "
+                "only if classes are given and gamma is not computed from data."
             )
         self._n_rows = count
 

@@ -51,12 +51,15 @@ class BlockedSample:
     fold : callable
         ``fold(function, merge, only_labels)`` calls ``function(index, X, y, weights)`` on each
         block and merges the results in the order of the blocks. X is None if ``only_labels``.
+    each : callable
+        ``each()`` yields (index, X, y, weights) of one block after another.
     read : callable
         Validates the rows of a block.
     heading : array of shape (0, n_features)
     """
 
     fold: Callable[..., Part]
+    each: Callable[[], Iterator[Any]]
     read: Reader
     heading: Any
 
@@ -88,6 +91,13 @@ class BlockedSample:
         """
         part = self._present(partial(_of_block, self.read, self.heading, function), merge)
         return thinned(part.result) if thinned and part.is_thinned else part.result
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield one block after another, for what must be learned in order."""
+        for block in self.each():
+            part = _of_block(self.read, self.heading, _itself, *block)
+            if part.result is not None:
+                yield part.result
 
     def witnesses(self, kind: TargetType) -> Witnesses:
         """Return a few labels that have the same target as all labels, and their number."""
@@ -121,12 +131,18 @@ class BlockedSample:
 
 
 def blocked_sample(
-    estimator: Any, reader: Reader, fold: Callable[..., Part], names: Any, *, reset: bool
+    estimator: Any,
+    reader: Reader,
+    fold: Callable[..., Part],
+    each: Callable[[], Iterator[Any]],
+    names: Any,
+    *,
+    reset: bool,
 ) -> BlockedSample:
     """Return a sample in blocks that has the columns of ``names``, a table or an array."""
     validate_data(estimator, names, reset=reset, skip_check_array=True)
     read = partial(reader, light_copy(estimator, HEADING), reset=False, fewest=0)
-    return BlockedSample(fold, read, checked_heading(names))
+    return BlockedSample(fold, each, read, checked_heading(names))
 
 
 def light_copy(estimator: Any, attributes: tuple[str, ...]) -> Any:
@@ -201,6 +217,10 @@ def _merged_parts(merge: Callable[[Any, Any], Any], first: Part, second: Part) -
     return Part(merged, first.is_thinned or second.is_thinned)
 
 
+def _itself(block: Block) -> Block:
+    return block
+
+
 def _size(block: Block) -> list[tuple[int, int]]:
     return [(block.number, block.X.shape[0])]
 
@@ -210,7 +230,7 @@ def _rows(chosen: dict[int, IntArray], block: Block) -> Any:
 
 
 def stacked(first: Any, second: Any) -> Any:
-    """Return the rows of both."""
+    """Return the rows of both, which are arrays or sparse matrices."""
     if sparse.issparse(first) or sparse.issparse(second):
         return sparse.vstack([first, second], format="csr")
     return np.vstack([first, second])

@@ -5,7 +5,7 @@ processes, or the active ``distributed.Client``.
 """
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from functools import partial, reduce
 from typing import Any, TypeAlias
@@ -81,8 +81,18 @@ def fold(
     while len(results) > 1:
         starts = range(0, len(results), FAN_IN)
         results = [merge_all(results[start : start + FAN_IN]) for start in starts]
+    return _computed(*results)[0]
+
+
+def each(blocks: Blocks) -> Iterator[tuple[Any, ...]]:
+    """Yield (index, X, y, weights) of one block after another, in the memory of the caller."""
+    for index, block in enumerate(blocks):
+        yield index, *_computed(*block)
+
+
+def _computed(*results: Any) -> tuple[Any, ...]:
     try:
-        return dask.compute(*results)[0]
+        return tuple(dask.compute(*results))
     except CancelledError as error:
         raise RuntimeError(LOST) from error
 

@@ -146,7 +146,7 @@ def read_sample(
         Whether Dask collections stay in the memory of the workers, for many passes.
     """
     if not isinstance(data, tuple):
-        return blocked_sample(draft, reader, data.fold, data.heading(), reset=reset)
+        return blocked_sample(draft, reader, data.fold, data.each, data.heading(), reset=reset)
     if not is_lazy(data[0]):
         return Sample(reader(draft, *data, reset=reset, fewest=2 if reset else 1))
     if data[1] is None:
@@ -154,8 +154,9 @@ def read_sample(
     from pacfourier.data import dask
 
     names, blocks = dask.heading(data[0]), dask.aligned_blocks(*data)
-    fold = partial(dask.fold, dask.persisted(blocks) if persist else blocks)
-    return blocked_sample(draft, reader, fold, names, reset=reset)
+    blocks = dask.persisted(blocks) if persist else blocks
+    fold, each = partial(dask.fold, blocks), partial(dask.each, blocks)
+    return blocked_sample(draft, reader, fold, each, names, reset=reset)
 
 
 def is_lazy(X: Any) -> bool:

@@ -1,18 +1,21 @@
 """What the classifier and the regressor share: parameters, the fit, and rows held out."""
 
 import copy
+from collections.abc import Callable, Iterator
+from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.arrays import FloatArray, IntArray, host, is_tensor
 from pacfourier.core.boosting.descent import Labelled
 from pacfourier.core.boosting.objectives import Objective
+from pacfourier.data.blocks import BlockedSample
 from pacfourier.data.samples import Block, labelled_rows, validated
 from pacfourier.estimators.base import (
     all_or_nothing,
@@ -20,6 +23,8 @@ from pacfourier.estimators.base import (
     check_option,
     check_positive,
     drawn_seed,
+    is_lazy,
+    read_sample,
     reporter,
 )
 from pacfourier.estimators.certify_predictions import (
@@ -36,7 +41,15 @@ from pacfourier.estimators.frames import (
     needs_encoding,
     taken,
 )
-from pacfourier.estimators.streaming import USUAL_STRENGTH, Stream, continued, new_stream
+from pacfourier.estimators.streaming import (
+    USUAL_STRENGTH,
+    Stream,
+    Survey,
+    continued,
+    new_stream,
+    surveyed,
+    trained_on_blocks,
+)
 from pacfourier.estimators.training import (
     Recipe,
     Task,
@@ -55,6 +68,9 @@ MOST_HELD_OUT = 10_000
 EPSILON = 0.05
 # With fewer rows no recipe can be told from another, and the middle one is used.
 FEWEST_ROWS_OF_A_TRIAL = 60
+
+# A function of a task, a recipe and a report that returns a trained model.
+Train = Callable[..., Trained]
 
 
 class Split(NamedTuple):
@@ -165,6 +181,8 @@ class FourierPredictor(BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Read the rows, learn from some or all of them, and certify with the others."""
+        if is_lazy(X):
+            return self._learn((X, y, sample_weight), None, is_first=True)
         self._check_parameters()
         with all_or_nothing(self) as draft:
             seed = drawn_seed(self.random_state)
@@ -176,11 +194,45 @@ class FourierPredictor(BaseEstimator):
             draft._certify(split, seed)
         return self
 
+    def _learn(self, data: Any, classes: Any, *, is_first: bool) -> Self:
+        """Learn from blocks of rows. If they fit into the sample, this is a fit in memory."""
+        del is_first
+        self._check_parameters()
+        self._check_parts()
+        with all_or_nothing(self) as draft:
+            seed = drawn_seed(self.random_state)
+            sample: Any = read_sample(draft, labelled_rows, data, reset=True)
+            survey_block = partial(surveyed, seed=seed, has_classes=is_classifier(self))
+            survey: Survey = sample.reduce(survey_block, Survey.merge)
+            draft._describe_labels(survey.y, survey.classes if classes is None else classes)
+            rows = draft._labelled(survey.X, survey.y, draft._row_weights(survey.y, survey.weights))
+            train = partial(
+                trained_on_blocks,
+                blocks=partial(draft._labelled_blocks, sample, survey),
+                n_samples=survey.n_samples,
+            )
+            is_whole = survey.n_samples == rows.n_samples
+            draft._learn_from(rows, seed, trained if is_whole else train)
+            vars(draft).pop("_stream", None)
+            vars(draft).pop("certificate_", None)
+        return self
+
+    def _labelled_blocks(self, sample: BlockedSample, survey: Survey) -> Iterator[Labelled]:
+        """Yield blocks with coded labels, and weights in units of their mean in a survey."""
+        weight = float(self._row_weights(survey.y, survey.weights).mean())
+        for block in sample.blocks():
+            y = np.asarray(block.y)
+            yield self._labelled(block.X, y, self._row_weights(y, block.weights), weight)
+
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         """Make one pass over more rows. The first call also describes columns and labels."""
         self._check_parameters()
         self._check_parts()
         is_first = not hasattr(self, "_trained")
+        if is_first and self.codes is True:
+            raise ValueError(
+                'codes must be False or "auto" for partial_fit, got True: knots need all rows.'
+            )
         with all_or_nothing(self) as draft:
             fewest = 2 if is_first else 1
             block = labelled_rows(draft, X, y, sample_weight, reset=is_first, fewest=fewest)
@@ -219,10 +271,6 @@ class FourierPredictor(BaseEstimator):
                 f"certify must be False if rows come in parts, got {self.certify}: keep some rows "
                 "for certify_predictions."
             )
-        if self.codes is True and not hasattr(self, "_trained"):
-            raise ValueError(
-                'codes must be False or "auto" for partial_fit, got True: knots need all rows.'
-            )
 
     def _check_classes(self, classes: Any) -> None:
         """Raise ValueError if the classes are not those of the first call."""
@@ -235,7 +283,7 @@ class FourierPredictor(BaseEstimator):
         weights = copies / (copies.mean() if weight is None else weight)
         return Labelled(in_memory(X), labels, weights.astype(np.float32))
 
-    def _learn_from(self, rows: Labelled, seed: int) -> None:
+    def _learn_from(self, rows: Labelled, seed: int, train: Train = trained) -> None:
         """Choose a recipe on rows set aside, train the model, and set the fitted attributes."""
         report = reporter(self)
         task = Task(rows, self._objective(), self.n_frequencies, seed)
@@ -247,10 +295,10 @@ class FourierPredictor(BaseEstimator):
         if rows.n_samples < FEWEST_ROWS_OF_A_TRIAL:
             recipes = recipes[len(recipes) > 1 :][:1]
         if len(recipes) == 1:
-            self._store(trained(task, recipes[0], report), recipes[0])
+            self._store(train(task, recipes[0], report), recipes[0])
             return
         best = best_trial([trial_of(task, recipe, report) for recipe in recipes])
-        found = trained(task, best.recipe, report)
+        found = train(task, best.recipe, report)
         self._store(Trained.of(found.model, found.columns, best.factor), best.recipe)
 
     def _store(self, found: Trained, recipe: Recipe) -> None:

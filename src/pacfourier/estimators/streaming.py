@@ -2,20 +2,30 @@
 
 import copy
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
 
+from pacfourier.arrays import FloatArray, host
 from pacfourier.core.boosting.columns import Columns, described_columns
-from pacfourier.core.boosting.descent import Descent, Labelled
+from pacfourier.core.boosting.descent import Descent, Labelled, one_cycle
+from pacfourier.data.blocks import stacked
+from pacfourier.data.samples import Block
 from pacfourier.estimators.training import (
     PEAK_RATE,
+    SCORED_ROWS,
     Recipe,
+    Report,
     Task,
     Trained,
     batch_size,
     coded_rows,
     decays_of,
+    epochs,
     start_of,
 )
 
@@ -23,6 +33,8 @@ from pacfourier.estimators.training import (
 PATIENCE = 300
 # The strength of a stream, which has no rows to set aside, unless it is given.
 USUAL_STRENGTH = 1.0
+# Rows of a random sample of data in blocks. A recipe, the columns and the start come from them.
+SAMPLE_ROWS = 50_000
 
 
 def falling_rate(step: int) -> float:
@@ -75,3 +87,115 @@ def continued(found: Trained, task: Task, recipe: Recipe, weight: float) -> Stre
     """Return a stream that goes on from a trained model."""
     descent = Descent.start(found.model, task.objective.losses, decays_of(recipe))
     return Stream(found.columns, descent, weight, task.seed)
+
+
+class Survey(NamedTuple):
+    """What one pass over blocks finds: their number of rows, their classes, and a random sample.
+
+    Attributes
+    ----------
+    n_samples : int
+    classes : array of shape (n_classes,) or None
+        None if the labels are not single classes.
+    keys : array of shape (n_sampled,)
+        Random numbers, one for each row. The sample has the rows with the smallest ones, in order.
+    X, y, weights
+        The rows of the sample.
+    """
+
+    n_samples: int
+    classes: NDArray[Any] | None
+    keys: FloatArray
+    X: Any
+    y: NDArray[Any]
+    weights: FloatArray
+
+    def merge(self, other: "Survey") -> "Survey":
+        """Return the survey of the blocks of both."""
+        classes = None
+        if self.classes is not None and other.classes is not None:
+            classes = np.union1d(self.classes, other.classes)
+        keys = np.concatenate([self.keys, other.keys])
+        chosen = np.argsort(keys, kind="stable")[:SAMPLE_ROWS]
+        return Survey(
+            self.n_samples + other.n_samples,
+            classes,
+            keys[chosen],
+            stacked(self.X, other.X)[chosen],
+            np.concatenate([self.y, other.y])[chosen],
+            np.concatenate([self.weights, other.weights])[chosen],
+        )
+
+
+def surveyed(block: Block, seed: int, has_classes: bool) -> Survey:
+    """Return the survey of one block. The sample does not depend on how blocks are merged."""
+    y, n_samples = np.asarray(block.y), block.X.shape[0]
+    if has_classes:
+        check_classification_targets(y)
+    keys = np.random.default_rng([seed, 3, block.number]).random(n_samples)
+    chosen = np.argsort(keys, kind="stable")[:SAMPLE_ROWS]
+    weights = np.ones(n_samples) if block.weights is None else block.weights
+    classes = np.unique(y) if has_classes and y.ndim == 1 else None
+    return Survey(
+        n_samples, classes, keys[chosen], host(block.X[chosen]), y[chosen], weights[chosen]
+    )
+
+
+def trained_on_blocks(
+    task: Task,
+    recipe: Recipe,
+    report: Report,
+    *,
+    blocks: Callable[[], Iterator[Labelled]],
+    n_samples: int,
+) -> Trained:
+    """Return the model that a recipe gives, with as many steps as ``trained`` makes in memory.
+
+    Columns and start come from the rows of the task, which are a sample.
+    """
+    stream = new_stream(task, recipe, 1.0)
+    size, n_epochs = batch_size(n_samples), epochs(n_samples)
+    n_steps = n_epochs * -(-n_samples // size)
+    rng = np.random.default_rng(task.seed)
+    for number in range(n_epochs):
+        total = 0.0
+        for rows in regrouped(blocks(), size, rng):
+            loss = stream.descent.pass_over(
+                coded_rows(stream.columns, rows),
+                np.arange(rows.n_samples),
+                size,
+                lambda step: PEAK_RATE * one_cycle((step + 1) / n_steps),
+            )
+            total += loss * rows.n_samples
+        report(f"epoch {number + 1}/{n_epochs}: mean loss {total / n_samples:.4f}")
+    return stream.trained
+
+
+def regrouped(
+    blocks: Iterator[Labelled], size: int, rng: np.random.Generator
+) -> Iterator[Labelled]:
+    """Yield the rows of shuffled blocks again, in pieces of whole mini-batches.
+
+    Rows that do not fill a mini-batch go before those of the next block. Only the last mini-batch
+    of all may be smaller, so the number of steps does not depend on the sizes of blocks.
+    """
+    piece = size * max(1, SCORED_ROWS // size)
+    rest = None
+    for block in blocks:
+        shuffled = block.take(rng.permutation(block.n_samples))
+        rows = shuffled if rest is None else joined(rest, shuffled)
+        end = rows.n_samples - rows.n_samples % size
+        for start in range(0, end, piece):
+            yield rows.take(slice(start, min(start + piece, end)))
+        rest = rows.take(slice(end, None))
+    if rest is not None and rest.n_samples:
+        yield rest
+
+
+def joined(first: Labelled, second: Labelled) -> Labelled:
+    """Return the rows of both."""
+    return Labelled(
+        stacked(host(first.X), host(second.X)),
+        np.concatenate([first.labels, second.labels]),
+        np.concatenate([first.weights, second.weights]),
+    )

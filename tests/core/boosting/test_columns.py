@@ -141,4 +141,12 @@ def test_in_wide_sparse_samples_full_columns_come_first(monkeypatch):
     assert columns.n_seen == 2
     assert columns.order.tolist() == [2, 1, 0]
     np.testing.assert_array_equal(columns.inputs(X).toarray(), X.toarray()[:, ::-1])
+    np.testing.assert_array_equal(columns.inputs(X.toarray()), X.toarray()[:, ::-1])
     assert described(X[:, :2]).n_seen is None
+
+
+@pytest.mark.parametrize("coded", [False, True])
+def test_sparse_rows_are_centred_and_coded_as_the_dense_rows_of_the_fit(coded, rng):
+    X = rng.poisson(1.0, (200, 3)).astype(float)
+    columns = described(X, coded=coded)
+    np.testing.assert_array_equal(columns.inputs(sparse.csr_array(X)), columns.inputs(X))

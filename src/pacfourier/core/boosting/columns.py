@@ -57,12 +57,15 @@ class Columns:
     def inputs(self, X: Any) -> Any:
         """Return columns in their units, then the codes of each coded column.
 
-        Sparse samples stay sparse, and are not centred.
+        Sparse samples stay sparse and are not centred, if those of the fit were sparse.
         """
+        if hasattr(X, "tocsr") and (self.knots or self.centres.any()):
+            X = X.toarray()
         if hasattr(X, "tocsr"):
             measured = (X @ sparse.diags_array(1 / self.units)).tocsr().astype(X.dtype)
-            return measured if self.order is None else measured[:, self.order]
-        return self._coded(X) - matching(X, self.centres)
+        else:
+            measured = self._coded(X) - matching(X, self.centres)
+        return measured if self.order is None else measured[:, self.order]
 
     def _coded(self, X: Any) -> Any:
         """Return columns in their units and codes, before they are centred."""

@@ -46,7 +46,7 @@ class Labelled(NamedTuple):
     labels: FloatArray
     weights: FloatArray
 
-    def take(self, rows: IntArray) -> "Labelled":
+    def take(self, rows: IntArray | slice) -> "Labelled":
         """Return chosen rows."""
         return Labelled(self.X[rows], self.labels[rows], self.weights[rows])
 
