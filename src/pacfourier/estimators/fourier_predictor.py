@@ -201,6 +201,7 @@ class FourierPredictor(BaseEstimator):
         self._check_parts()
         with all_or_nothing(self) as draft:
             seed = drawn_seed(self.random_state)
+            draft._encoder = None
             sample: Any = read_sample(draft, labelled_rows, data, reset=True)
             survey_block = partial(surveyed, seed=seed, has_classes=is_classifier(self))
             survey: Survey = sample.reduce(survey_block, Survey.merge)
@@ -232,6 +233,11 @@ class FourierPredictor(BaseEstimator):
         if is_first and self.codes is True:
             raise ValueError(
                 'codes must be False or "auto" for partial_fit, got True: knots need all rows.'
+            )
+        if self._encoder is not None:
+            raise ValueError(
+                "partial_fit must go on from a fit on numbers, got one on a data frame with text, "
+                "categories or gaps: encode the columns before both."
             )
         with all_or_nothing(self) as draft:
             fewest = 2 if is_first else 1

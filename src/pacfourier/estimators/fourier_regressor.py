@@ -41,8 +41,9 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         What to minimise. "absolute_error" predicts the median, and "huber" is hardly moved by a few
         wild labels.
     strength : float or "auto", default="auto"
-        How strongly frequencies are held to zero. "auto" tries 0.3, 3 and, with at most 10,000
-        rows, 10, on rows set aside. Use a larger value if the model overfits.
+        How strongly frequencies are held to zero. "auto" tries 0.3 and 3 on rows set aside, also
+        10 with at most 10,000 rows, and 0.03 with at most 10 columns. Use a larger value if the
+        model overfits.
     codes : bool or "auto", default="auto"
         Whether numeric columns also enter as piecewise-linear codes, with which the model can see
         thresholds. "auto" uses them if they help on rows set aside, for tables of at most 128

@@ -40,8 +40,10 @@ START_ROWS = 5000
 # The largest rate of a descent, and the decays of amplitudes, slopes, and slopes of coded columns.
 PEAK_RATE, AMPLITUDE_DECAY, LINEAR_DECAY, CODED_DECAY = 0.01, 0.1, 1.0, 0.0
 # The decays of frequencies to choose from. Codes need a strong one. The strongest is for small
-# samples only: on large ones it wins short trials and loses long runs.
-STRENGTHS, CODED_STRENGTHS, SMALL_STRENGTHS = (0.3, 3.0), (3.0,), (10.0,)
+# samples only: on large ones it wins short trials and loses long runs. The weakest is for a few
+# columns, along which the labels may change quickly.
+STRENGTHS, CODED_STRENGTHS, SMALL_STRENGTHS, NARROW_STRENGTHS = (0.3, 3.0), (3.0,), (10.0,), (0.03,)
+FEW_COLUMNS = 10
 # More columns than these would get too few knots each.
 MOST_CODED_COLUMNS = 128
 # Limits on the number of steps and of passes over the rows, and on the rows of a mini-batch.
@@ -198,6 +200,7 @@ def possible_recipes(X: Any, codes: Any, strength: Any) -> list[Recipe]:
     """Return the recipes that the parameters of an estimator allow."""
     can_be_coded = not hasattr(X, "tocsr") and X.shape[1] <= MOST_CODED_COLUMNS
     plain = STRENGTHS + (SMALL_STRENGTHS if X.shape[0] <= LARGE_SAMPLE else ())
+    plain += NARROW_STRENGTHS if X.shape[1] <= FEW_COLUMNS else ()
     recipes = []
     for coded, strengths in ((False, plain), (True, CODED_STRENGTHS)):
         if codes == coded or (codes == "auto" and (can_be_coded or not coded)):
