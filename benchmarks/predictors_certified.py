@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from pacfourier import certify_predictions
 
 WISHED_ERROR = 0.01
-N_RESAMPLINGS = 100
+N_RESAMPLINGS = 400
 
 
 class Recorded(ClassifierMixin, BaseEstimator):
