@@ -22,6 +22,18 @@ from sklearn.svm import SVC, SVR
 from pacfourier import FourierClassifier, FourierRegressor
 
 N_FREQUENCIES = 100
+# Smaller sizes of ours and of the network, and the sets of docs/small-d.md that they are run on.
+FEW_FREQUENCIES = (5, 10, 20, 50)
+FEW_FREQUENCY_SETS = (
+    "breast",
+    "digits",
+    "ads",
+    "adult",
+    "mnist17",
+    "mnist49",
+    "mnist56",
+    "mnist10",
+)
 N_COMPONENTS = 200
 RIDGES = np.logspace(-3, 4, 15)
 MACHINE_C = (0.1, 1.0, 10.0, 100.0)
@@ -99,9 +111,9 @@ def _light_gbm(kind: Kind) -> Any:
     return scaled(kind, light_gbm(kind))
 
 
-def _network(kind: Kind) -> Any:
+def _network(size: int, kind: Kind) -> Any:
     options = {
-        "hidden_layer_sizes": (N_FREQUENCIES,),
+        "hidden_layer_sizes": (size,),
         "early_stopping": kind.n_samples > LARGE_SAMPLE,
         "random_state": kind.seed,
     }
@@ -170,22 +182,24 @@ MODELS: dict[str, Callable[[Kind], Any]] = {
     "ours": partial(_ours, N_FREQUENCIES),
     "LightGBM": _light_gbm,
     "linear": _linear,
-    "MLP": _network,
+    "MLP": partial(_network, N_FREQUENCIES),
     "HistGB": _boosting,
     "Nystroem": partial(_mapped, Nystroem),
     "RBFSampler": partial(_mapped, RBFSampler),
     "SVM": TunedMachine,
     "SVM, raw pixels": partial(TunedMachine, is_scaled=False),
-    "ours, D = 20": partial(_ours, 20),
     "ours, D = 500": partial(_ours, 500),
     "ours, certified": partial(_ours, N_FREQUENCIES, certify=1 / 3, ties="genuine"),
+    **{f"ours, D = {size}": partial(_ours, size) for size in FEW_FREQUENCIES},
+    **{f"MLP, D = {size}": partial(_network, size) for size in FEW_FREQUENCIES},
 }
 # Models that are not run on every set.
 ONLY_ON: dict[str, tuple[str, ...]] = {
     "SVM, raw pixels": IMAGES,
-    "ours, D = 20": ("mnist10",),
     "ours, D = 500": ("mnist10",),
     "ours, certified": ("adult", "mnist17"),
+    **{f"ours, D = {size}": FEW_FREQUENCY_SETS for size in FEW_FREQUENCIES},
+    **{f"MLP, D = {size}": FEW_FREQUENCY_SETS for size in FEW_FREQUENCIES},
 }
 RIVALS = ("LightGBM", "linear", "MLP", "HistGB", "Nystroem", "RBFSampler", "SVM")
 

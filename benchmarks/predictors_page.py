@@ -8,7 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from benchmarks.predictors_certified import N_RESAMPLINGS
 from benchmarks.predictors_data import AMOUNTS, N_SPLITS, ONE_TEST_PART, SETS, TIMED_SETS
-from benchmarks.predictors_models import MODELS, RIVALS, is_run_on
+from benchmarks.predictors_models import (
+    FEW_FREQUENCIES,
+    FEW_FREQUENCY_SETS,
+    MODELS,
+    N_FREQUENCIES,
+    RIVALS,
+    is_run_on,
+)
 
 Record = dict[str, Any]
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
@@ -22,6 +29,10 @@ HEADERS = {
     PIXELS: "RBF SVM on pixels as they are",
     "HistGB": "HistGradientBoosting",
 }
+
+
+# What the models are called in the table of few frequencies.
+FEW_NAMES = {"ours": "FourierClassifier, D frequencies", "MLP": "MLP, D hidden units"}
 
 
 class Cells:
@@ -343,11 +354,31 @@ def draw_figure(cells: Cells, path: Path) -> None:
     plt.close(figure)
 
 
-def write_page(records: list[Record], page: Path) -> None:
-    """Write the measured part of the page between its two marks, and the figure beside it."""
-    known = [each for each in records if each["model"] in (*MODELS, "prediction time")]
-    cells = Cells(known)
+def few_frequencies_table(cells: Cells) -> str:
+    """Return the errors of ours and of networks at several sizes, and of a linear model."""
+    sizes = (*FEW_FREQUENCIES, N_FREQUENCIES)
+    rows = []
+    for name in FEW_FREQUENCY_SETS:
+        for model in ("ours", "MLP"):
+            models = [f"{model}, D = {size}" for size in FEW_FREQUENCIES] + [model]
+            errors = [100 * cells.mean(name, each, "error") for each in models]
+            texts = [NOT_RUN if math.isnan(error) else f"{error:.2f}" for error in errors]
+            linear = f"{100 * cells.mean(name, 'linear', 'error'):.2f}" if model == "ours" else ""
+            rows.append([name if linear else "", FEW_NAMES[model], linear, *texts])
+    return markdown(["set", "model", "linear model", *(f"D = {size}" for size in sizes)], rows)
+
+
+def write_between_marks(page: Path, text: str) -> None:
+    """Replace what stands between the two marks of a page."""
     before, _, rest = page.read_text().partition(BEGIN)
     _, _, after = rest.partition(END)
-    page.write_text(f"{before}{BEGIN}\n\n{measured_part(cells)}\n\n{END}{after}")
+    page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
+
+
+def write_page(records: list[Record], page: Path) -> None:
+    """Write the measured parts of the page and of ``small-d.md`` beside it, and the figure."""
+    known = [each for each in records if each["model"] in (*MODELS, "prediction time")]
+    cells = Cells(known)
+    write_between_marks(page, measured_part(cells))
+    write_between_marks(page.with_name("small-d.md"), few_frequencies_table(cells))
     draw_figure(cells, page.parent / "images" / "predictors.png")

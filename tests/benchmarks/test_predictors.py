@@ -13,7 +13,16 @@ from benchmarks.predictors import (
 from benchmarks.predictors_certified import Pool, Recorded, abstention_checks
 from benchmarks.predictors_data import SETS, parts_of
 from benchmarks.predictors_models import MODELS, TunedMachine, is_run_on, kind_of
-from benchmarks.predictors_page import BEGIN, END, Cells, bars, error_text, loss_list, write_page
+from benchmarks.predictors_page import (
+    BEGIN,
+    END,
+    Cells,
+    bars,
+    error_text,
+    few_frequencies_table,
+    loss_list,
+    write_page,
+)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +53,9 @@ def test_the_last_line_on_a_cell_counts(tmp_path):
 def test_the_page_shows_what_was_measured_and_says_what_was_not(wine_file, tmp_path):
     (tmp_path / "images").mkdir()
     page = tmp_path / "page.md"
-    page.write_text(f"before {BEGIN} old {END} after")
+    few = tmp_path / "small-d.md"
+    for path in (page, few):
+        path.write_text(f"before {BEGIN} old {END} after")
     records = list(read_records(wine_file).values())
     write_page(records, page)
     text = page.read_text()
@@ -60,6 +71,17 @@ def test_the_page_shows_what_was_measured_and_says_what_was_not(wine_file, tmp_p
     assert (tmp_path / "images" / "predictors.png").stat().st_size > 1000
     write_page(records, page)
     assert page.read_text() == text
+    assert "| breast | FourierClassifier, D frequencies |" in few.read_text()
+    assert " old " not in few.read_text()
+
+
+def test_sizes_stand_in_the_order_of_their_columns():
+    record = {"set": "breast", "split": 0, "n_test": 10, "seconds": 1.0}
+    errors = {"ours, D = 5": 0.4, "ours, D = 50": 0.2, "ours": 0.1, "linear": 0.5}
+    cells = Cells([{**record, "model": name, "error": value} for name, value in errors.items()])
+    row = next(line for line in few_frequencies_table(cells).splitlines() if "breast" in line)
+    values = [cell.strip() for cell in row.strip("| ").split("|")]
+    assert values[2:] == ["50.00", "40.00", "not run", "not run", "20.00", "10.00"]
 
 
 def cells_of(*errors, name="breast", n_test=100):
