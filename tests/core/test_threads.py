@@ -1,4 +1,5 @@
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import numpy as np
 from threadpoolctl import ThreadpoolController, threadpool_limits
@@ -30,6 +31,54 @@ def test_the_last_to_leave_lifts_the_limit():
         assert max(blas_threads()) == 1
         second.__exit__(None, None, None)
         assert blas_threads() == before
+
+
+def in_another_thread(function):
+    """Return the result of a function that is called in a thread which then ends."""
+    with ThreadPoolExecutor(1) as executor:
+        return executor.submit(function).result()
+
+
+def seen_by_tasks():
+    seen = []
+    run_tasks(lambda _: seen.append(max(blas_threads())), range(3))
+    return seen
+
+
+def test_a_limit_set_by_another_thread_is_held_and_restored():
+    """The thread that set the limit would otherwise be the only one who may change it."""
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        assert in_another_thread(seen_by_tasks) == [1, 1, 1]
+        assert blas_threads() == before
+
+
+def test_after_a_call_in_another_thread_the_limit_can_still_be_changed():
+    in_another_thread(seen_by_tasks)
+    with threadpool_limits(2, user_api="blas"):
+        assert max(blas_threads()) == 2
+        assert seen_by_tasks() == [1, 1, 1]
+    with threadpool_limits(1, user_api="blas"):
+        assert max(blas_threads()) == 1
+
+
+def test_a_limit_of_a_thread_that_waits_is_held_and_restored():
+    """A thread that owns the limit is alive while the main thread computes."""
+    is_set, may_end = Event(), Event()
+
+    def owner():
+        with threadpool_limits(2, user_api="blas"):
+            is_set.set()
+            may_end.wait(60)
+
+    with ThreadPoolExecutor(1) as executor:
+        running = executor.submit(owner)
+        assert is_set.wait(60)
+        before = blas_threads()
+        assert seen_by_tasks() == [1, 1, 1]
+        assert blas_threads() == before
+        may_end.set()
+        running.result()
 
 
 def test_callers_in_many_threads_leave_the_limits_as_they_were():

@@ -188,6 +188,19 @@ def _controller() -> Any:
     return ThreadpoolController().select(user_api="blas")
 
 
+def _set_blas_threads(counts: Iterable[int]) -> None:
+    """Set the number of threads of each BLAS library, from whichever thread this is called.
+
+    Recent versions of threadpoolctl let only one thread set limits on OpenBLAS: the first that
+    did. This may be a thread of somebody else, and calls by others would do nothing.
+    """
+    for library, count in zip(_controller().lib_controllers, counts, strict=True):
+        forget_owner = getattr(library, "clear_controlling_thread", lambda **_: None)
+        forget_owner(force=True)
+        library.set_num_threads(count)
+        forget_owner(force=True)
+
+
 class _SingleThreadedBlas:
     """Limit BLAS to one thread while any thread is inside the context.
 
@@ -198,26 +211,23 @@ class _SingleThreadedBlas:
     def __init__(self) -> None:
         self._lock = Lock()
         self._n_inside = 0
-        self._n_threads = 1
-        self._limit: Any = None
+        self._counts: list[int] = []
 
     @contextmanager
     def hold(self) -> Iterator[int]:
         """Yield the number of threads that BLAS may use outside the context."""
         with self._lock:
             if self._n_inside == 0:
-                libraries = _controller().info()
-                self._n_threads = max((item["num_threads"] for item in libraries), default=1)
-                self._limit = _controller().limit(limits=1)
-                self._limit.__enter__()
+                self._counts = [library.num_threads for library in _controller().lib_controllers]
+                _set_blas_threads([1] * len(self._counts))
             self._n_inside += 1
         try:
-            yield self._n_threads
+            yield max(self._counts, default=1)
         finally:
             with self._lock:
                 self._n_inside -= 1
                 if self._n_inside == 0:
-                    self._limit.__exit__(None, None, None)
+                    _set_blas_threads(self._counts)
 
 
 _BLAS = _SingleThreadedBlas()
