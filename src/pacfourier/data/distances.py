@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
 from pacfourier.arrays import by_kind, matching
@@ -13,7 +14,11 @@ def distances(X: Any, Y: Any, metric: Metric) -> Any:
     """Return the distances between the rows of X and of Y, which may be dense or sparse."""
     if metric == "cityblock":
         return manhattan_distances(X, Y)
-    return euclidean_distances(X, Y, squared=True)
+    if sparse.issparse(X) or sparse.issparse(Y):
+        return euclidean_distances(X, Y, squared=True)
+    # Squares of points far from zero would leave no digits for their distances.
+    centre = Y[:1]
+    return euclidean_distances(X - centre, Y - centre, squared=True)
 
 
 def kernel_matrix(spectrum: Spectrum, X: Any, Y: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils import check_array, check_consistent_length, check_X_y, column_or_1d
 from sklearn.utils.validation import validate_data
 
@@ -125,7 +126,20 @@ def validated(
             f"got {type(X).__module__}.{type(X).__name__}: call X.compute() first."
         )
     check_no_missing(y)
-    return validate_data(estimator, X, y, reset=reset, accept_sparse="csr", dtype=DTYPES, **checks)
+    found = validate_data(estimator, X, y, reset=reset, accept_sparse="csr", dtype=DTYPES, **checks)
+    return (canonical(found[0]), found[1]) if isinstance(found, tuple) else canonical(found)
+
+
+def canonical(X: Any) -> Any:
+    """Return a sparse matrix with sorted indices and one entry per place, and arrays unchanged.
+
+    Entries that share a place add up. The matrix of the caller does not change.
+    """
+    if not sparse.issparse(X) or X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
 
 
 @by_kind
@@ -151,7 +165,7 @@ def validated_inputs(X: Any, y: Any, frequencies: Any) -> tuple[Any, Any, Any]:
         multi_output=True,
         ensure_min_samples=2,
     )
-    return X, y, check_array(frequencies, dtype=DTYPES)
+    return canonical(X), y, check_array(frequencies, dtype=DTYPES)
 
 
 @by_kind

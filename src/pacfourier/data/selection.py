@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
@@ -157,7 +158,9 @@ def _distinct_nearest_rows(X: Any, centroids: Any) -> IntArray:
 @by_kind
 def nearest_rows(points: Any, X: Any) -> IntArray:
     """Return the row of X that is nearest to each point."""
-    return pairwise_distances_argmin(points, X)
+    # Squares of rows far from zero would leave no digits for their distances.
+    centre = 0 if sparse.issparse(X) else X[:1]
+    return pairwise_distances_argmin(points - centre, X - centre)
 
 
 def _rows(indices: IntArray, X: Any, y: NDArray[Any]) -> Landmarks:

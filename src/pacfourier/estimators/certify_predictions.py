@@ -11,7 +11,7 @@ from sklearn.utils import check_consistent_length
 
 from pacfourier.arrays import FloatArray, host, is_tensor
 from pacfourier.core.alignment.summary import SampleSummary, sample_summary
-from pacfourier.data.samples import check_no_missing, dense_labels
+from pacfourier.data.samples import canonical, check_no_missing, dense_labels
 from pacfourier.pacbayes.assumptions import Ties
 from pacfourier.pacbayes.holdout import FreshRows
 from pacfourier.pacbayes.prediction_certificate import (
@@ -190,7 +190,7 @@ def summable(X: Any) -> Any:
     if is_tensor(X):
         return X if X.is_floating_point() else X.double()
     if hasattr(X, "tocsr"):
-        rows = X.tocsr()
+        rows = canonical(X.tocsr())
         return rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
     rows = np.asarray(X)
     return number_columns(rows.reshape(len(rows), -1))
