@@ -8,6 +8,8 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
+from pacfourier.core.compiled import compiled
+
 # Minimax polynomials in t^2 (Remez) of sin(pi t) / t and cos(pi t), for |t| <= 1/2. Their errors
 # are 1.3e-8 and 4.7e-8 in single precision (3.3e-8 and 8.3e-8 with rounded coefficients), and below
 # 4e-18 in double precision.
@@ -78,7 +80,7 @@ def _cosine_sine(turn):
 CARRY_ROWS = 64
 
 
-@njit(nogil=True, fastmath=True, cache=True)
+@compiled(nogil=True, fastmath=True)
 def add_wave_sums(turns, indptr, columns, values, waves, harmonics):
     """Add the sums over a block of phases to ``waves`` and ``harmonics``, in place.
 
@@ -124,7 +126,7 @@ def add_wave_sums(turns, indptr, columns, values, waves, harmonics):
         carry(partial_harmonics.ravel(), harmonics.ravel())
 
 
-@njit(nogil=True, fastmath=True, cache=True)
+@compiled(nogil=True, fastmath=True)
 def carry(partial, totals):
     """Add partial sums to totals, and set them to zero."""
     for m in range(len(partial)):
@@ -132,7 +134,7 @@ def carry(partial, totals):
         partial[m] = 0
 
 
-@njit(nogil=True, fastmath=True, cache=True)
+@compiled(nogil=True, fastmath=True)
 def write_slopes(turns, indptr, columns, values, tilts):
     """Overwrite a block of phases with ``sum_r u_ir (b_rm cos - a_rm sin)``.
 
@@ -163,7 +165,7 @@ def write_slopes(turns, indptr, columns, values, tilts):
             turns[i, m] = imaginaries[m] * cosine - reals[m] * sine
 
 
-@njit(nogil=True, fastmath=True, cache=True)
+@compiled(nogil=True, fastmath=True)
 def write_features(turns, weights, cosines, sines):
     """Write ``weights * cos`` and ``weights * sin`` of a block of phases."""
     n_rows, n_frequencies = turns.shape
@@ -175,7 +177,7 @@ def write_features(turns, weights, cosines, sines):
             sines[i, m] = weights[m] * sine
 
 
-@njit(nogil=True, fastmath=True, cache=True)
+@compiled(nogil=True, fastmath=True)
 def add_similarities(turns, offsets, weights, starts, similarities):
     """Add ``sum_j weights_sj cos(2 pi (turn_ij - offset_j))`` for rows i and landmarks l.
 
@@ -196,7 +198,7 @@ def add_similarities(turns, offsets, weights, starts, similarities):
                 similarities[setting, i, landmark] += total
 
 
-@njit(nogil=True, fastmath=True, cache=True)
+@compiled(nogil=True, fastmath=True)
 def add_interpolations(X, coded, starts, knots, tables, values):
     """Add the interpolated tables of the coded columns of X to the rows of ``values``.
 
@@ -221,7 +223,7 @@ def add_interpolations(X, coded, starts, knots, tables, values):
                 values[i, r] += tables[low, r] + share * (tables[high, r] - tables[low, r])
 
 
-@njit(nogil=True, fastmath=True, cache=True)
+@compiled(nogil=True, fastmath=True)
 def write_single_scores(turns, cosines, sines, scores):
     """Write ``sum_m cosines_m cos + sines_m sin`` of each row of a block of phases."""
     n_rows, n_frequencies = turns.shape
@@ -234,7 +236,7 @@ def write_single_scores(turns, cosines, sines, scores):
         scores[i] = total
 
 
-@njit(nogil=True, fastmath=True, cache=True)
+@compiled(nogil=True, fastmath=True)
 def adam(part, slope, first, second, factors):
     """Make one step of Adam with decoupled decay, in place; see ``core.boosting.descent``.
 
@@ -299,7 +301,7 @@ def normal_pair(first_bits, second_bits):
 
 
 # Without fastmath every machine computes the same bits.
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(nogil=True, error_model="numpy")
 def write_normals(key_low, key_high, indices, normals):
     """Write row ``indices[i]`` of an infinite standard normal matrix into ``normals[i]``.
 

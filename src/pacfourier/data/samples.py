@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils import check_array, check_consistent_length, check_X_y, column_or_1d
 from sklearn.utils.validation import validate_data
 
@@ -135,11 +134,11 @@ def canonical(X: Any) -> Any:
 
     Entries that share a place add up. The matrix of the caller does not change.
     """
-    if not sparse.issparse(X) or X.has_canonical_format:
+    if not hasattr(X, "tocsr") or X.has_canonical_format:
         return X
-    X = X.copy()
-    X.sum_duplicates()
-    return X
+    summed = X.copy()
+    summed.sum_duplicates()
+    return summed
 
 
 @by_kind

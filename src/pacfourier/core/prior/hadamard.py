@@ -14,6 +14,7 @@ across the eighths, which fits in registers. The product ``H D3 H D2 H D1`` is t
 import numpy as np
 from numba import njit
 
+from pacfourier.core.compiled import compiled
 from pacfourier.core.loops import cosine_sine
 from pacfourier.core.phases import ROWS_SIDE_BY_SIDE as WIDTH
 
@@ -158,7 +159,7 @@ def all_but_last(source, signs, buffer):
     pass_inside(buffer, signs[2])
 
 
-@njit(nogil=True, fastmath=True, cache=True)
+@compiled(nogil=True, fastmath=True)
 def transformed(vectors, signs):
     """Return ``H D3 H D2 H D1`` times vectors side by side, where H has entries +1 and -1.
 
@@ -174,7 +175,7 @@ def transformed(vectors, signs):
     return buffer.reshape(vectors.shape)
 
 
-@njit(nogil=True, fastmath=True, cache=True)
+@compiled(nogil=True, fastmath=True)
 def write_side(X, rows, side):
     """Write row ``rows[i]`` of X to ``side[:, i]``; other entries of side do not change."""
     # 16 features of these rows fit in the L1 cache.
@@ -202,7 +203,7 @@ def wave_moments(phases, scale, weights, cosines, sines):
     return squares, products, cosine_sum, sine_sum
 
 
-@njit(nogil=True, fastmath=True, cache=True)
+@compiled(nogil=True, fastmath=True)
 def add_structured_sums(sides, signs, turns, entries, waves, harmonics):
     """Add the sums over all rows to ``waves`` and ``harmonics`` of one band of frequencies.
 
