@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
+from tests.export.test_formula import HOSTILE, MODELS
 
 from pacfourier import FourierClassifier
 from pacfourier.export import formula, to_c
-from tests.export.test_formula import HOSTILE, MODELS
 
 FLOATS = ("float", "float")
 

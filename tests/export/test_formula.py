@@ -122,7 +122,7 @@ def test_the_equation_explains_tables_if_there_are_any():
 
 
 def test_other_estimators_are_refused():
-    with pytest.raises(ValueError, match="must be a FourierClassifier .* got a Ridge"):
+    with pytest.raises(ValueError, match=r"must be a FourierClassifier .* got a Ridge"):
         formula(Ridge())
 
 

@@ -63,7 +63,8 @@ static inline void ${prefix}_scores(const float row[], float scores[])
             for (int m = 0; m < ${PREFIX}_WIDTH; ++m) inner[m] += weight[m] * value;
             weight += ${PREFIX}_WIDTH;
         }
-$interpolated    for (int k = 0; k < ${PREFIX}_N_SCORES; ++k) scores[k] = inner[${PREFIX}_N_WAVES + k];
+$interpolated    for (int k = 0; k < ${PREFIX}_N_SCORES; ++k)
+        scores[k] = inner[${PREFIX}_N_WAVES + k];
     for (int m = 0; m < ${PREFIX}_N_WAVES; ++m) {
         float cosine, sine;
         ${prefix}_wave(inner[m], &cosine, &sine);

@@ -80,6 +80,10 @@ class Descent:
         single = model.astype(np.float32)
         return cls(single, losses, decays, single.zeros(), single.zeros())
 
+    def seen(self) -> CosineModel:
+        """Return the model at which gradients are taken."""
+        return self.model
+
     def move(self, batch: Labelled, rate: float) -> float:
         """Make one step with the rows of a mini-batch, and return their mean loss."""
         from pacfourier.core import loops
@@ -87,7 +91,7 @@ class Descent:
         weights = batch.weights / np.float32(batch.n_samples)
         residuals = np.empty_like(batch.labels)
         loss, gradient = gradient_sums(
-            batch.X, self.model, batch.labels, self.losses, weights, residuals
+            batch.X, self.seen(), batch.labels, self.losses, weights, residuals
         )
         self.step += 1
         scale = rate / (1 - FIRST_MEMORY**self.step)
