@@ -189,7 +189,7 @@ def trained_after_rounding(
     size, n_epochs = batch_size(n_samples), epochs(n_samples)
     n_steps = n_epochs * -(-n_samples // size)
     rng = np.random.default_rng(SEED)
-    compared = rows.X[rng.permutation(n_samples)[:COMPARED_ROWS]]
+    compared: Any = rows.X[rng.permutation(n_samples)[:COMPARED_ROWS]]
     for _ in range(n_epochs):
         descent.grid = grid = Grid.chosen(descent.model.frequencies, compared, reach, most)
         descent.pass_over(

@@ -12,7 +12,7 @@ to its prior: it keeps its size below about :math:`1 / \lambda`, whatever the sa
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -75,7 +75,7 @@ class Descent:
     step: int = 0
 
     @classmethod
-    def start(cls, model: CosineModel, losses: Losses, decays: Decays) -> "Descent":
+    def start(cls, model: CosineModel, losses: Losses, decays: Decays) -> Self:
         """Return the descent before its first step. It works on a copy, in single precision."""
         single = model.astype(np.float32)
         return cls(single, losses, decays, single.zeros(), single.zeros())
