@@ -1,5 +1,6 @@
 """A fitted predictor as one C99 header in single precision, without heap, libm or dependencies."""
 
+from dataclasses import replace
 from string import Template
 from typing import Any
 
@@ -60,7 +61,8 @@ static inline void ${prefix}_scores(const float row[], float scores[])
     for (int r = 0; r < $n_runs; ++r)
         for (long j = (long)${prefix}_runs[2 * r]; j < (long)${prefix}_runs[2 * r + 1]; ++j) {
             const float value = row[j] - *centre++;
-            for (int m = 0; m < ${PREFIX}_WIDTH; ++m) inner[m] += weight[m] * value;
+            if (value != 0.0f)
+                for (int m = 0; m < ${PREFIX}_WIDTH; ++m) inner[m] += weight[m] * value;
             weight += ${PREFIX}_WIDTH;
         }
 $interpolated    for (int k = 0; k < ${PREFIX}_N_SCORES; ++k)
@@ -137,7 +139,7 @@ def to_c(model: Any, *, prefix: str = "model") -> str:
         and columns.
     """
     check_prefix(prefix)
-    parts = formula(model)
+    parts = without_small_centres(formula(model))
     is_used = np.any(parts.frequencies != 0, axis=0) | np.any(parts.slopes != 0, axis=1)
     runs = column_runs(is_used)
     words = {"prefix": prefix, "PREFIX": prefix.upper()}
@@ -159,6 +161,23 @@ def to_c(model: Any, *, prefix: str = "model") -> str:
         n_runs=len(runs),
         interpolated=interpolated,
         prediction=prediction(parts, prefix),
+    )
+
+
+def without_small_centres(parts: Formula) -> Formula:
+    """Return the same function with centres of zero where no digits are lost by that.
+
+    Then a value of zero costs nothing. Others are kept: a phase must move by at most a turn, and a
+    score by at most the sum of its amplitudes.
+    """
+    turns, shifts = parts.frequencies * parts.centres, parts.slopes.T * parts.centres
+    sizes = np.abs(parts.cosines).sum(axis=0) + np.abs(parts.sines).sum(axis=0)
+    is_small = (np.abs(turns) <= 1).all(axis=0) & (sizes >= np.abs(shifts).T).all(axis=1)
+    return replace(
+        parts,
+        centres=np.where(is_small, 0.0, parts.centres),
+        phases=parts.phases - turns[:, is_small].sum(axis=1),
+        intercepts=parts.intercepts - shifts[:, is_small].sum(axis=1),
     )
 
 

@@ -69,17 +69,20 @@ static inline int32_t ${prefix}_cosine(uint16_t phase)
 
 static inline void ${prefix}_scores(const uint8_t row[], int32_t scores[])
 {
-    uint8_t used[${PREFIX}_WIDTH] = {0};
-    int n_used = 0;
+    int32_t sums[${PREFIX}_WIDTH] = {0};
+    const $weight *weight = ${prefix}_weights;
     for (int r = 0; r < $n_runs; ++r)
-        for (uint32_t j = ${prefix}_runs[2 * r]; j < ${prefix}_runs[2 * r + 1]; ++j)
-            used[n_used++] = row[j];
+        for (uint32_t j = ${prefix}_runs[2 * r]; j < ${prefix}_runs[2 * r + 1]; ++j) {
+            const int32_t value = row[j];
+            if (value)
+$product
+            weight += $stride;
+        }
     for (int k = 0; k < ${PREFIX}_N_SCORES; ++k) scores[k] = ${prefix}_intercepts[k];
     for (int m = 0; m < ${PREFIX}_N_WAVES; ++m) {
-        int32_t sum = 0, cosine, sine;
+        int32_t cosine, sine;
         uint16_t phase;
-$product
-        phase = (uint16_t)(((uint32_t)sum * ${prefix}_multipliers[m]) >> 16);
+        phase = (uint16_t)(((uint32_t)sums[m] * ${prefix}_multipliers[m]) >> 16);
         cosine = ${prefix}_cosine(phase);
         sine = ${prefix}_cosine((uint16_t)(phase - 16384u));
         for (int k = 0; k < ${PREFIX}_N_SCORES; ++k)
@@ -100,12 +103,12 @@ $prediction
 """)
 # One weight in a byte, or two: the first in the lower half.
 PRODUCTS = {
-    8: """        for (int j = 0; j < ${PREFIX}_WIDTH; ++j)
-            sum += ${prefix}_weights[m * ${PREFIX}_WIDTH + j] * used[j];""",
-    4: """        for (int j = 0; j < ${PREFIX}_WIDTH / 2; ++j) {
-            const int pair = ${prefix}_weights[m * (${PREFIX}_WIDTH / 2) + j];
-            sum += ((pair & 15) - 8) * used[2 * j] + ((pair >> 4) - 8) * used[2 * j + 1];
-        }""",
+    8: """                for (int m = 0; m < ${PREFIX}_WIDTH; ++m)
+                    sums[m] += weight[m] * value;""",
+    4: """                for (int m = 0; m < ${PREFIX}_WIDTH / 2; ++m) {
+                    sums[2 * m] += ((weight[m] & 15) - 8) * value;
+                    sums[2 * m + 1] += ((weight[m] >> 4) - 8) * value;
+                }""",
 }
 AMOUNT = Template("""
 /* The predicted amount. */
@@ -242,7 +245,7 @@ class IntegerModel:
         """The constants of scores and predictions by name, each with its type in C."""
         runs = column_runs(self.is_used)
         is_short = self.n_columns < 2**16
-        weights = packed_weights(self.weights[:, self.is_used], self.bits)
+        weights = packed_weights(self.weights[:, self.is_used].T, self.bits)
         return {
             "weights": ("int8_t" if self.bits == 8 else "uint8_t", weights),
             "runs": ("uint16_t" if is_short else "uint32_t", runs),
@@ -275,7 +278,8 @@ class IntegerModel:
         """
         check_prefix(prefix)
         words = {"prefix": prefix, "PREFIX": prefix.upper()}
-        n_used, is_shared = int(self.is_used.sum()), len(self.lows) == 1
+        n_waves, per_byte = len(self.weights), 8 // self.bits
+        width = n_waves + -n_waves % per_byte
         return HEADER.substitute(
             words,
             n_bytes=self.n_bytes,
@@ -285,14 +289,16 @@ class IntegerModel:
             else "returns the number of the predicted class",
             n_columns=self.n_columns,
             n_scores=len(self.intercepts),
-            n_waves=len(self.weights),
-            width=max(n_used + n_used % 2 if self.bits == 4 else n_used, 8 // self.bits),
+            n_waves=n_waves,
+            width=width,
+            stride=width // per_byte,
+            weight=self._tables["weights"][0],
             unit=float_text(self.unit),
             tables="\n".join(self._texts(prefix)),
             one=COSINE_ONE,
             n_runs=len(self._tables["runs"][1]),
             product=Template(PRODUCTS[self.bits]).substitute(words),
-            place="0" if is_shared else "j",
+            place="0" if len(self.lows) == 1 else "j",
             prediction=self._prediction(prefix),
         )
 
