@@ -25,7 +25,7 @@ from pacfourier.export import quantised, to_c
 PAGE = Path(__file__).parents[1] / "docs" / "export.md"
 CACHE = Path("results/export")
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
-SEED, N_SEEDS, N_PASSES = 0, 5, 9
+SEED, N_SEEDS, N_PASSES = 0, 5, 40
 SMALL, TEN, LARGE = 12, 58, 500
 N_TREES = (50, 100, 200, 400, 800)
 DRIVER = """
@@ -208,8 +208,8 @@ def main() -> None:
         *our_lines("mnist10", "ten digits", TEN),
         large_line(),
     ]
-    before, rest = PAGE.read_text().split(BEGIN)
     text = f"{markdown(header, lines)}\n\n{spread()}"
+    before, rest = PAGE.read_text().split(BEGIN)
     PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}")
 
 
