@@ -4,6 +4,7 @@ from tests.export.test_formula import HOSTILE, MODELS
 
 from pacfourier import FourierClassifier
 from pacfourier.export import formula, to_c
+from pacfourier.export.c_source import without_small_centres
 
 FLOATS = ("float", "float")
 
@@ -85,3 +86,25 @@ def test_the_prefix_starts_every_name():
     text = to_c(MODELS["amount"]()[0], prefix="Pump_2")
     assert "Pump_2_predict(" in text
     assert "model_" not in text
+
+
+def shifted_model(shift):
+    model, X = MODELS["two classes"]()
+    moved = (X + shift).astype(np.float32)
+    fitted = FourierClassifier(7, codes=False, strength=1.0, random_state=0)
+    return fitted.fit(moved, model.predict(X)), moved
+
+
+@pytest.mark.parametrize(("shift", "is_kept"), [(0.0, False), (1e5, True)])
+def test_only_small_centres_are_folded_into_constants(program, shift, is_kept):
+    """Far from zero, centres must be subtracted first, or phases would lose all digits."""
+    model, X = shifted_model(shift)
+    parts = without_small_centres(formula(model))
+    assert parts.centres.any() == is_kept
+    scores, _ = compiled(program, model)(X)
+    expected = model.decision_function(X.astype(np.float64))
+    # Centres are rounded to single precision too: by at most 2^-24 of their size.
+    slopes = 2 * np.pi * np.abs(parts.frequencies).sum(axis=1)
+    lost = shift * 2.0**-24 * (slopes @ np.hypot(parts.cosines, parts.sines)[:, 0])
+    lost += shift * 2.0**-24 * np.abs(parts.slopes).sum()
+    np.testing.assert_allclose(scores[:, 0], expected, atol=1e-4 * np.abs(expected).max() + lost)

@@ -5,10 +5,17 @@ from sklearn.datasets import load_digits
 from tests.export.test_formula import MODELS
 
 from pacfourier import FourierClassifier
-from pacfourier.core.boosting.cosine_model import CosineModel
+from pacfourier.core.boosting.cosine_model import CosineModel, square_losses
+from pacfourier.core.boosting.descent import Decays, Labelled
 from pacfourier.export import quantised
 from pacfourier.export.integers import COSINE_ONE
-from pacfourier.export.rounding import Grid, Levels, turned_amplitudes, unit_of
+from pacfourier.export.rounding import (
+    Grid,
+    Levels,
+    RoundedDescent,
+    turned_amplitudes,
+    unit_of,
+)
 
 
 def labels_of(model, X):
@@ -35,6 +42,7 @@ def test_integers_predict_nearly_the_same_amounts(name):
     assert (np.mean((found - y) ** 2, axis=0) < 0.01 * y.var(axis=0)).all()
 
 
+@pytest.mark.slow
 def test_digits_of_four_bits_are_small_and_about_as_accurate():
     X, y = load_digits(return_X_y=True)
     model = FourierClassifier(30, codes=False, strength=3.0, random_state=0)
@@ -151,3 +159,20 @@ def test_too_many_columns_are_refused():
     model.n_features_in_ = 2**16 + 1
     with pytest.raises(ValueError, match="at most 65536 columns and 32768 waves"):
         quantised(model, X, y)
+
+
+def test_gradients_are_taken_at_rounded_frequencies_and_move_the_exact_ones():
+    rng = np.random.default_rng(0)
+    shapes = ((2, 3), (2, 1), (2, 1), (0, 1), (1,))
+    model = CosineModel(*(rng.normal(size=shape) for shape in shapes))
+    descent = RoundedDescent.start(model, square_losses, Decays(0.0, 0.0, 0.0))
+    before = descent.model.frequencies.copy()
+    np.testing.assert_array_equal(descent.seen().frequencies, before)
+    descent.grid = Grid(np.ones(3), np.full(2, 0.5), 7)
+    X = rng.normal(size=(20, 3)).astype(np.float32)
+    rows = Labelled(X, np.ones((20, 1), np.float32), np.ones(20, np.float32))
+    descent.move(rows, 0.01)
+    # The first step of Adam is the rate times the sign of each slope.
+    np.testing.assert_allclose(np.abs(descent.model.frequencies - before), 0.01, rtol=1e-3)
+    seen = descent.seen().frequencies
+    np.testing.assert_allclose(seen, np.rint(descent.model.frequencies / 0.5) * 0.5)
