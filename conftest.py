@@ -23,6 +23,7 @@ NEEDS = {
     "pooch": ["src/pacfourier/datasets/download.py", "tests/datasets/test_download.py"],
     "skops": [
         "src/pacfourier/tabular",
+        "tests/export/test_command.py",
         "tests/test_tabular.py",
         "tests/test_fresh_rows.py",
         "tests/benchmarks/test_guards.py",

@@ -13,7 +13,13 @@ from collections import Counter
 
 from numpydoc.validate import validate
 
-MODULES = ("pacfourier", "pacfourier.bounds", "pacfourier.spectra", "pacfourier.plots")
+MODULES = (
+    "pacfourier",
+    "pacfourier.bounds",
+    "pacfourier.export",
+    "pacfourier.spectra",
+    "pacfourier.plots",
+)
 CHECKS = ("GL08", "PR01", "PR02", "PR03", "RT01", "YD01")
 
 

@@ -147,6 +147,38 @@ def certify(
 
 
 @app.command()
+def export(
+    model: Annotated[
+        Path, typer.Argument(help="A .skops file of a FourierClassifier or a FourierRegressor.")
+    ],
+    c: Annotated[Path | None, typer.Option("--c", help="Where to write a C99 header.")] = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", help="Where to write the formula as JSON.")
+    ] = None,
+) -> None:
+    """Write a fitted predictor as C or as JSON."""
+    from pacfourier import tabular
+    from pacfourier.export import to_c, to_json
+    from pacfourier.export.predictor_files import load_predictor
+
+    formats = ((c, ".h", to_c), (json, ".json", to_json))
+    wanted = [(path, suffix, text) for path, suffix, text in formats if path is not None]
+    with input_errors():
+        if not wanted:
+            raise InputError("export must have at least one output, got none: pass --c or --json.")
+        for path, suffix, _ in wanted:
+            tabular.check_output(path, suffix)
+        fitted = load_predictor(model)
+        for path, _, text in wanted:
+            try:
+                data = text(fitted).encode()
+            except ValueError as error:
+                raise InputError(str(error)) from None
+            tabular.write_file(path, data)
+            typer.echo(f"{len(data)} bytes in {path}")
+
+
+@app.command()
 def reproduce(
     experiment: Annotated[
         str, typer.Option(help="toy, landmarks, greedy, all (these three) or small-d.")

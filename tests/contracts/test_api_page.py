@@ -9,6 +9,7 @@ SECTIONS = (
     "pacfourier.spectra",
     "pacfourier.bounds",
     "pacfourier.bounds.printed",
+    "pacfourier.export",
     "pacfourier.plots",
     "pacfourier.datasets",
     "Command line",

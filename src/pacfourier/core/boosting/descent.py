@@ -12,7 +12,7 @@ to its prior: it keeps its size below about :math:`1 / \lambda`, whatever the sa
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -75,10 +75,14 @@ class Descent:
     step: int = 0
 
     @classmethod
-    def start(cls, model: CosineModel, losses: Losses, decays: Decays) -> "Descent":
+    def start(cls, model: CosineModel, losses: Losses, decays: Decays) -> Self:
         """Return the descent before its first step. It works on a copy, in single precision."""
         single = model.astype(np.float32)
         return cls(single, losses, decays, single.zeros(), single.zeros())
+
+    def seen(self) -> CosineModel:
+        """Return the model at which gradients are taken."""
+        return self.model
 
     def move(self, batch: Labelled, rate: float) -> float:
         """Make one step with the rows of a mini-batch, and return their mean loss."""
@@ -87,7 +91,7 @@ class Descent:
         weights = batch.weights / np.float32(batch.n_samples)
         residuals = np.empty_like(batch.labels)
         loss, gradient = gradient_sums(
-            batch.X, self.model, batch.labels, self.losses, weights, residuals
+            batch.X, self.seen(), batch.labels, self.losses, weights, residuals
         )
         self.step += 1
         scale = rate / (1 - FIRST_MEMORY**self.step)

@@ -1,0 +1,244 @@
+"""A fitted predictor as one C99 header in single precision, without heap, libm or dependencies."""
+
+from dataclasses import replace
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from pacfourier.arrays import FloatArray, IntArray
+from pacfourier.export.c_text import (
+    check_prefix,
+    column_runs,
+    constants,
+    float_text,
+    names_text,
+    prediction_text,
+)
+from pacfourier.export.formula import Formula, formula
+
+__all__ = ["to_c"]
+
+# Rows of weights are padded to a multiple of this, so that compilers use vector instructions.
+VECTOR = 4
+
+HEADER = Template("""/*
+ * A Fourier predictor in single precision, written by pacfourier.
+ *
+ * C99 without heap, libm or other headers. Cosines are right to 2e-7.
+ *   ${prefix}_scores(row, scores) writes ${PREFIX}_N_SCORES scores of a row of
+ *   ${PREFIX}_N_COLUMNS numbers.
+ *   ${prefix}_predict(row$more) $does.
+ */
+#ifndef ${PREFIX}_H
+#define ${PREFIX}_H
+
+#define ${PREFIX}_N_COLUMNS $n_columns
+#define ${PREFIX}_N_SCORES $n_scores
+#define ${PREFIX}_N_WAVES $n_waves
+#define ${PREFIX}_WIDTH $width
+
+$tables
+
+/* The cosine and the sine of a number of turns. Neither infinity nor NaN is undefined behaviour. */
+static inline void ${prefix}_wave(float turn, float *cosine, float *sine)
+{
+    const int is_fraction = turn > -4194304.0f && turn < 4194304.0f;
+    const float rest = is_fraction ? turn - (float)(int)(turn + (turn < 0 ? -0.5f : 0.5f))
+                                   : turn - turn;
+    const float z = rest * rest;
+    const float half_sine = rest * ($sine);
+    const float half_cosine = $cosine;
+    *cosine = 1.0f - 2.0f * half_sine * half_sine;
+    *sine = 2.0f * half_sine * half_cosine;
+}
+$interpolation
+static inline void ${prefix}_scores(const float row[], float scores[])
+{
+    float inner[${PREFIX}_WIDTH];
+    const float *weight = ${prefix}_weights, *centre = ${prefix}_centres;
+    for (int m = 0; m < ${PREFIX}_WIDTH; ++m) inner[m] = ${prefix}_constants[m];
+    for (int r = 0; r < $n_runs; ++r)
+        for (long j = (long)${prefix}_runs[2 * r]; j < (long)${prefix}_runs[2 * r + 1]; ++j) {
+            const float value = row[j] - *centre++;
+            if (value != 0.0f)
+                for (int m = 0; m < ${PREFIX}_WIDTH; ++m) inner[m] += weight[m] * value;
+            weight += ${PREFIX}_WIDTH;
+        }
+$interpolated    for (int k = 0; k < ${PREFIX}_N_SCORES; ++k)
+        scores[k] = inner[${PREFIX}_N_WAVES + k];
+    for (int m = 0; m < ${PREFIX}_N_WAVES; ++m) {
+        float cosine, sine;
+        ${prefix}_wave(inner[m], &cosine, &sine);
+        for (int k = 0; k < ${PREFIX}_N_SCORES; ++k)
+            scores[k] += cosine * ${prefix}_cosines[m * ${PREFIX}_N_SCORES + k]
+                       + sine * ${prefix}_sines[m * ${PREFIX}_N_SCORES + k];
+    }
+}
+$prediction
+#endif
+""")
+# Adds the interpolated tables of the coded columns.
+INTERPOLATION = Template("""
+static inline void ${prefix}_interpolate(const float row[], float inner[])
+{
+    for (int c = 0; c < $n_coded; ++c) {
+        const float value = row[${prefix}_coded[c]];
+        long low = (long)${prefix}_starts[c], high = (long)${prefix}_starts[c + 1] - 1;
+        float width, share;
+        while (high - low > 1) {
+            const long middle = (low + high) / 2;
+            if (${prefix}_knots[middle] <= value) low = middle;
+            else high = middle;
+        }
+        width = ${prefix}_knots[high] - ${prefix}_knots[low];
+        share = width > 0 ? (value - ${prefix}_knots[low]) / width : 1.0f;
+        share = share < 0 ? 0.0f : share > 1 ? 1.0f : share;
+        for (int m = 0; m < ${PREFIX}_WIDTH; ++m) {
+            const float first = ${prefix}_values[low * ${PREFIX}_WIDTH + m];
+            const float last = ${prefix}_values[high * ${PREFIX}_WIDTH + m];
+            inner[m] += first + share * (last - first);
+        }
+    }
+}
+""")
+AMOUNT = Template("""
+/* The predicted amount. */
+static inline float ${prefix}_predict(const float row[])
+{
+    float amount;
+    ${prefix}_scores(row, &amount);
+    return amount;
+}
+""")
+AMOUNTS = Template("""
+/* The predicted amounts. */
+static inline void ${prefix}_predict(const float row[], float amounts[])
+{
+    ${prefix}_scores(row, amounts);
+}
+""")
+
+
+def to_c(model: Any, *, prefix: str = "model") -> str:
+    """Return a fitted predictor as a C99 header in single precision.
+
+    For a few kilobytes of integers instead, see :func:`quantised`.
+
+    Parameters
+    ----------
+    model : FourierClassifier or FourierRegressor
+        A fitted predictor that :func:`formula` accepts.
+    prefix : str, default="model"
+        How the names in the header start.
+
+    Returns
+    -------
+    text : str
+        The header. It defines ``<prefix>_scores``, ``<prefix>_predict`` and the names of classes
+        and columns.
+    """
+    check_prefix(prefix)
+    parts = without_small_centres(formula(model))
+    is_used = np.any(parts.frequencies != 0, axis=0) | np.any(parts.slopes != 0, axis=1)
+    runs = column_runs(is_used)
+    words = {"prefix": prefix, "PREFIX": prefix.upper()}
+    interpolated = f"    {prefix}_interpolate(row, inner);\n" if parts.coded else ""
+    return HEADER.substitute(
+        words,
+        more=", amounts" if is_table_of_amounts(parts) else "",
+        does=description(parts),
+        n_columns=parts.n_columns,
+        n_scores=parts.n_scores,
+        n_waves=len(parts.phases),
+        width=padded(parts.phases, parts.intercepts).shape[-1],
+        tables="\n".join(table_texts(parts, prefix, is_used, runs)),
+        sine=polynomial("sine"),
+        cosine=polynomial("cosine"),
+        interpolation=INTERPOLATION.substitute(words, n_coded=len(parts.coded))
+        if parts.coded
+        else "",
+        n_runs=len(runs),
+        interpolated=interpolated,
+        prediction=prediction(parts, prefix),
+    )
+
+
+def without_small_centres(parts: Formula) -> Formula:
+    """Return the same function with centres of zero where no digits are lost by that.
+
+    Then a value of zero costs nothing. Others are kept: a phase must move by at most a turn, and a
+    score by at most the sum of its amplitudes.
+    """
+    turns, shifts = parts.frequencies * parts.centres, parts.slopes.T * parts.centres
+    sizes = np.abs(parts.cosines).sum(axis=0) + np.abs(parts.sines).sum(axis=0)
+    is_small = (np.abs(turns) <= 1).all(axis=0) & (sizes >= np.abs(shifts).T).all(axis=1)
+    return replace(
+        parts,
+        centres=np.where(is_small, 0.0, parts.centres),
+        phases=parts.phases - turns[:, is_small].sum(axis=1),
+        intercepts=parts.intercepts - shifts[:, is_small].sum(axis=1),
+    )
+
+
+def table_texts(parts: Formula, prefix: str, is_used: Any, runs: IntArray) -> list[str]:
+    """Return the definitions of all tables."""
+    weights = padded(parts.frequencies.T, parts.slopes)
+    floats: dict[str, FloatArray] = {
+        "centres": parts.centres[is_used],
+        "weights": weights[is_used],
+        "constants": padded(parts.phases, parts.intercepts),
+        "cosines": parts.cosines,
+        "sines": parts.sines,
+    }
+    places: dict[str, Any] = {"runs": runs}
+    if parts.coded:
+        places["coded"] = np.array([each.column for each in parts.coded])
+        places["starts"] = np.cumsum([0, *(len(each.knots) for each in parts.coded)])
+        floats["knots"] = np.concatenate([each.knots for each in parts.coded])
+        floats["values"] = np.vstack([padded(each.phases, each.scores) for each in parts.coded])
+    texts = [constants("float", f"{prefix}_{name}", each) for name, each in floats.items()]
+    for name, each in places.items():
+        kind = "unsigned short" if np.max(each, initial=0) < 2**16 else "unsigned long"
+        texts.append(constants(kind, f"{prefix}_{name}", each))
+    if parts.columns:
+        texts.append(names_text(f"{prefix}_column_names", parts.columns))
+    return texts
+
+
+def padded(phases: FloatArray, scores: FloatArray) -> FloatArray:
+    """Return what belongs to phases and to scores side by side, with zeros up to the width."""
+    joined = np.concatenate([phases, scores], axis=-1)
+    missing = -joined.shape[-1] % VECTOR
+    return np.concatenate([joined, np.zeros((*joined.shape[:-1], missing))], axis=-1)
+
+
+def polynomial(name: str) -> str:
+    """Return the polynomial in z of sin(pi t) / t or cos(pi t), with z = t * t, as C text."""
+    from pacfourier.core import loops
+
+    factors = loops._SIN_SINGLE if name == "sine" else loops._COS_SINGLE
+    text = float_text(factors[-1])
+    for factor in factors[-2::-1]:
+        text = f"{float_text(factor)} + z * ({text})"
+    return text
+
+
+def is_table_of_amounts(parts: Formula) -> bool:
+    """Return whether several amounts are predicted."""
+    return parts.classes is None and parts.n_scores > 1
+
+
+def description(parts: Formula) -> str:
+    """Return what the function ``predict`` does, in words."""
+    if parts.classes is not None:
+        return "returns the number of the predicted class"
+    return "writes the predicted amounts" if is_table_of_amounts(parts) else "returns the amount"
+
+
+def prediction(parts: Formula, prefix: str) -> str:
+    """Return the function ``predict``."""
+    if parts.classes is not None:
+        return prediction_text(prefix, parts.classes, parts.n_scores, ("float", "float"))
+    template = AMOUNTS if is_table_of_amounts(parts) else AMOUNT
+    return template.substitute(prefix=prefix)

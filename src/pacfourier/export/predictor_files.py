@@ -1,0 +1,61 @@
+"""Read a fitted predictor from a ``.skops`` file. Loading runs no code."""
+
+from pathlib import Path
+from typing import Any
+
+from pacfourier.errors import InputError, listed
+from pacfourier.estimators.fourier_predictor import FourierPredictor
+from pacfourier.extras import explain_missing_extra
+
+__all__ = ["load_predictor"]
+
+# The types in a predictor that skops does not trust by itself.
+TRUSTED = frozenset(
+    {
+        "pacfourier.bounds._result.Bound",
+        "pacfourier.core.boosting.columns.Columns",
+        "pacfourier.core.boosting.cosine_model.CosineModel",
+        "pacfourier.core.boosting.folded.FoldedModel",
+        "pacfourier.estimators.fourier_classifier.FourierClassifier",
+        "pacfourier.estimators.fourier_regressor.FourierRegressor",
+        "pacfourier.estimators.training.Trained",
+        "pacfourier.pacbayes.assumptions.Assumption",
+        "pacfourier.pacbayes.linear_predictions.LinearCertificate",
+        "pacfourier.pacbayes.prediction_certificate.ClassCounts",
+        "pacfourier.pacbayes.prediction_certificate.ClassificationCertificate",
+        "pacfourier.pacbayes.prediction_certificate.RegressionCertificate",
+        "pacfourier.pacbayes.predictions.Confidences",
+    }
+)
+
+
+def load_predictor(path: Path) -> Any:
+    """Return the predictor in a ``.skops`` file; a file that holds other types gives an error.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A file that ``skops.io.dump`` wrote.
+
+    Returns
+    -------
+    model : FourierClassifier or FourierRegressor
+        The fitted predictor.
+    """
+    with explain_missing_extra():
+        import skops.io
+    rule = f"model must be a .skops file of a fitted Fourier predictor, got {str(path)!r}"
+    if not path.is_file():
+        raise InputError(f"{rule}: no such file.")
+    try:
+        data = path.read_bytes()
+        foreign = sorted(set(skops.io.get_untrusted_types(data=data)) - TRUSTED)
+        model = None if foreign else skops.io.loads(data, trusted=sorted(TRUSTED))
+    # skops raises many kinds of errors on a damaged file; to a user they all mean the same.
+    except Exception as error:
+        raise InputError(f"{rule}: {type(error).__name__}: {error}") from None
+    if foreign:
+        raise InputError(f"{rule}: it holds other types, {listed(foreign)}.")
+    if not isinstance(model, FourierPredictor):
+        raise InputError(f"{rule}: it holds a {type(model).__name__}.")
+    return model

@@ -1,0 +1,80 @@
+import json
+
+import numpy as np
+import pytest
+import skops.io
+from sklearn.linear_model import Ridge
+from tests.export.test_formula import MODELS
+
+from pacfourier import FourierClassifier
+from pacfourier.export import to_c, to_json
+
+runner = pytest.importorskip("typer.testing").CliRunner()
+
+
+@pytest.fixture
+def invoke():
+    from pacfourier.cli import app
+
+    return lambda *words: runner.invoke(app, ["export", *map(str, words)])
+
+
+def saved(model, path):
+    path.write_bytes(skops.io.dumps(model))
+    return path
+
+
+@pytest.mark.parametrize("name", ["two classes", "codes", "amount"])
+def test_the_command_writes_what_the_functions_return(invoke, tmp_path, name):
+    model, _ = MODELS[name]()
+    path = saved(model, tmp_path / "m.skops")
+    header, formula = tmp_path / "m.h", tmp_path / "m.json"
+    result = invoke(path, "--c", header, "--json", formula)
+    assert result.exit_code == 0, result.output
+    assert header.read_text() == to_c(model)
+    assert json.loads(formula.read_text()) == json.loads(to_json(model))
+
+
+@pytest.mark.parametrize("certify", [0.3, "pac-bayes"])
+def test_certified_models_are_exported(invoke, tmp_path, certify):
+    model, X = MODELS["two classes"]()
+    y = model.predict(X)
+    certified = FourierClassifier(3, codes=False, certify=certify, random_state=0).fit(X, y)
+    result = invoke(saved(certified, tmp_path / "m.skops"), "--c", tmp_path / "m.h")
+    assert result.exit_code == 0, result.output
+
+
+def refusal(result):
+    assert result.exit_code == 2
+    assert len(result.stderr.splitlines()) == 1
+    return result.stderr
+
+
+def test_an_output_is_needed(invoke, tmp_path):
+    assert "pass --c or --json" in refusal(invoke(tmp_path / "m.skops"))
+
+
+def test_wrong_suffixes_and_missing_files_are_refused(invoke, tmp_path):
+    assert "must end in .h" in refusal(invoke(tmp_path / "m.skops", "--c", tmp_path / "m.c"))
+    assert "no such file" in refusal(invoke(tmp_path / "m.skops", "--c", tmp_path / "m.h"))
+
+
+def test_files_with_other_contents_are_refused(invoke, tmp_path):
+    out = ("--json", tmp_path / "m.json")
+    foreign = saved(Ridge().fit(np.eye(3), np.arange(3)), tmp_path / "ridge.skops")
+    assert "it holds a Ridge" in refusal(invoke(foreign, *out))
+    (tmp_path / "bad.skops").write_text("not a zip")
+    assert "must be a .skops file" in refusal(invoke(tmp_path / "bad.skops", *out))
+    model, X = MODELS["two classes"]()
+    streamed = FourierClassifier(3, random_state=0).partial_fit(X, model.predict(X), [0, 1])
+    path = saved(streamed, tmp_path / "stream.skops")
+    assert "it holds other types" in refusal(invoke(path, *out))
+    assert not (tmp_path / "m.json").exists()
+
+
+def test_a_model_that_cannot_be_expressed_is_refused_by_name(invoke, tmp_path):
+    model, X = MODELS["two classes"]()
+    y = model.predict(X)
+    sets = FourierClassifier(3, codes=False, strength=1.0, random_state=0)
+    path = saved(sets.fit(X, np.column_stack([y, 1 - y])), tmp_path / "m.skops")
+    assert "2 labels per row" in refusal(invoke(path, "--c", tmp_path / "m.h"))
