@@ -22,9 +22,9 @@ def check_expressible(model: Any) -> None:
     name = type(model).__name__
     if model._encoder is not None:
         raise ValueError(
-            f"{name} must be fitted on numbers to be exported, got a fit on a data frame with text, "
-            f"categories or gaps. Encode the columns in a pipeline before {name}, for example with "
-            "a ColumnTransformer, and export the pipeline."
+            f"{name} must be fitted on numbers to be exported, got a fit on a data frame with "
+            f"text, categories or gaps. Encode the columns in a pipeline before {name}, for "
+            "example with a ColumnTransformer, and export the pipeline."
         )
     if not model._trained.folded:
         raise ValueError(

@@ -30,7 +30,7 @@ from pacfourier.extras import explain_missing_extra
 
 __all__ = ["register_onnx", "to_onnx"]
 
-# onnxruntime 1.14 and newer read this version of the operators. Version 13 is the oldest that works.
+# onnxruntime 1.14 and newer read this version of the operators. The oldest that works is 13.
 OPSET = 18
 OPTIONS = {
     "zipmap": [True, False, "columns"],

@@ -47,7 +47,7 @@ class Graph:
 
         self.scope, self.operator, self.container = scope, operator, container
         given = operator.inputs[0]
-        self.dtype: type = np.float64 if isinstance(given.type, DoubleTensorType) else np.float32
+        self.dtype: Any = np.float64 if isinstance(given.type, DoubleTensorType) else np.float32
         is_real = isinstance(given.type, DoubleTensorType | FloatTensorType)
         self.X = given.full_name if is_real else self.cast(given.full_name, self.dtype)
 
