@@ -8,7 +8,7 @@ import typer
 from sklearn.base import BaseEstimator, TransformerMixin
 
 import pacfourier
-from pacfourier import bounds, cli, datasets, plots, spectra
+from pacfourier import bounds, cli, datasets, export, plots, spectra
 from pacfourier.bounds import printed
 
 MODULES = {
@@ -21,6 +21,7 @@ MODULES = {
     ),
     "pacfourier.plots": (plots, "Figures of fitted estimators. They need matplotlib."),
     "pacfourier.datasets": (datasets, "The data sets of the paper."),
+    "pacfourier.export": (export, "Fitted estimators in other formats: see [Export](export.md)."),
 }
 HEAD = """# Public names
 

@@ -41,6 +41,8 @@ class FourierMapModule(nn.Module):
         A fitted Fourier map.
     """
 
+    amplitudes: torch.Tensor
+
     def __init__(self, model: Any) -> None:
         super().__init__()
         self.template = copy.copy(model)
@@ -146,6 +148,18 @@ class PredictorModule(nn.Module):
         A fitted predictor.
     """
 
+    frequencies: nn.Parameter
+    cosines: nn.Parameter
+    sines: nn.Parameter
+    linear: nn.Parameter
+    intercept: nn.Parameter
+    origins: torch.Tensor
+    scales: torch.Tensor
+    coded: torch.Tensor
+    starts: torch.Tensor
+    widths: torch.Tensor
+    centres: torch.Tensor
+
     def __init__(self, model: Any) -> None:
         super().__init__()
         self.template = copy.copy(model)
@@ -222,6 +236,9 @@ class ClassifierModule(PredictorModule):
 
 class RegressorModule(PredictorModule):
     """The amounts that a regressor predicts."""
+
+    unit: torch.Tensor
+    centre: torch.Tensor
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)
