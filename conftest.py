@@ -21,7 +21,11 @@ NEEDS = {
         "tests/contracts/test_fitted_attributes.py",
     ],
     "pooch": ["src/pacfourier/datasets/download.py", "tests/datasets/test_download.py"],
-    "skl2onnx": ["src/pacfourier/export/onnx_conversion.py", "tests/export/test_onnx.py"],
+    "skl2onnx": [
+        "src/pacfourier/export/onnx_conversion.py",
+        "tests/export/test_export_page.py",
+        "tests/export/test_onnx.py",
+    ],
     "skops": [
         "src/pacfourier/tabular",
         "tests/test_tabular.py",
@@ -34,6 +38,7 @@ NEEDS = {
         "src/pacfourier/export/torch_conversion.py",
         "src/pacfourier/export/torch_modules.py",
         "src/pacfourier/tensors",
+        "tests/export/test_export_page.py",
         "tests/export/test_torch_module.py",
     ],
     "triton": ["src/pacfourier/tensors/triton/kernels.py"],

@@ -47,23 +47,31 @@ def runner(converted, n_threads):
     return lambda X: session.run([label], {name: X})[0]
 
 
+def compare(n_columns, n_classes, codes):
+    """Return both ratios, and the share of rows that get the same label."""
+    X, y = sample(n_columns, n_classes, N_ROWS)
+    model = FourierClassifier(100, codes=codes, strength=1.0, random_state=0)
+    model.fit(X[:N_LEARNED], y[:N_LEARNED])
+    converted = to_onnx(model, X)
+    whole, part = runner(converted, N_THREADS), runner(converted, 1)
+    blocks = [X[start : start + BLOCK] for start in range(0, N_ROWS, BLOCK)]
+
+    def ours():
+        return model.predict(X)
+
+    with ThreadPoolExecutor(N_THREADS) as executor:
+
+        def shared():
+            return np.concatenate(list(executor.map(part, blocks)))
+
+        agreement = np.mean(shared() == ours())
+        return median_ratio(lambda: whole(X), ours), median_ratio(shared, ours), agreement
+
+
 def main():
     """Print one line per shape."""
-    for name, n_columns, n_classes, codes in SHAPES:
-        X, y = sample(n_columns, n_classes, N_ROWS)
-        model = FourierClassifier(100, codes=codes, strength=1.0, random_state=0)
-        model.fit(X[:N_LEARNED], y[:N_LEARNED])
-        converted = to_onnx(model, X)
-        whole, part = runner(converted, N_THREADS), runner(converted, 1)
-        blocks = [X[start : start + BLOCK] for start in range(0, N_ROWS, BLOCK)]
-        with ThreadPoolExecutor(N_THREADS) as executor:
-
-            def shared(executor=executor, part=part, blocks=blocks):
-                return np.concatenate(list(executor.map(part, blocks)))
-
-            agreement = np.mean(shared() == model.predict(X))
-            one_call = median_ratio(lambda: whole(X), lambda: model.predict(X))
-            in_blocks = median_ratio(shared, lambda: model.predict(X))
+    for name, *shape in SHAPES:
+        one_call, in_blocks, agreement = compare(*shape)
         print(
             f"{name}: onnxruntime / ours {one_call:.2f} in one call, {in_blocks:.2f} in blocks of "
             f"{BLOCK} rows in {N_THREADS} threads; same labels {agreement:.5f}"
