@@ -1,9 +1,12 @@
 import re
 from pathlib import Path
 
+import pytest
+
 PAGE = Path(__file__).parents[2] / "docs" / "export.md"
 
 
+@pytest.mark.slow
 def test_every_block_runs_and_prints_what_is_shown(capsys):
     code = "\n".join(re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL))
     exec(compile(code, "export.md", "exec"), {})

@@ -35,6 +35,14 @@ def test_a_folded_model_is_the_model_on_coded_columns(rule, n_outputs, rng):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
 
 
+def test_parameters_in_single_precision_are_folded_in_double(rng):
+    X = table(rng)
+    columns = described_columns(X, np.ones(len(X)), coded=True)
+    model = random_model(rng, len(columns.centres)).astype(np.float32)
+    found = folded_scores(X, folded_model(model, columns))
+    np.testing.assert_allclose(found, model_scores(columns.inputs(X), model), rtol=0, atol=1e-10)
+
+
 def test_single_precision_loses_what_single_precision_loses(rng):
     """A phase of size s is off by about s 2^-24; here s is at most 300, and 40 waves are added."""
     X = table(rng)
