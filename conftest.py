@@ -21,6 +21,10 @@ NEEDS = {
         "tests/contracts/test_fitted_attributes.py",
     ],
     "pooch": ["src/pacfourier/datasets/download.py", "tests/datasets/test_download.py"],
+    "skl2onnx": [
+        "src/pacfourier/export/onnx_conversion.py",
+        "tests/export/test_onnx.py",
+    ],
     "skops": [
         "src/pacfourier/tabular",
         "tests/export/test_command.py",
@@ -30,7 +34,12 @@ NEEDS = {
         "tests/test_large_tables.py",
     ],
     "skrub": ["tests/estimators/test_fourier_frames.py"],
-    "torch": ["src/pacfourier/tensors"],
+    "torch": [
+        "src/pacfourier/export/torch_conversion.py",
+        "src/pacfourier/export/torch_modules.py",
+        "src/pacfourier/tensors",
+        "tests/export/test_torch_module.py",
+    ],
     "triton": ["src/pacfourier/tensors/triton/kernels.py"],
     "typer": [
         "src/pacfourier/cli.py",

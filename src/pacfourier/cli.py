@@ -155,23 +155,31 @@ def export(
     json: Annotated[
         Path | None, typer.Option("--json", help="Where to write the formula as JSON.")
     ] = None,
+    onnx: Annotated[
+        Path | None, typer.Option("--onnx", help="Where to write an ONNX graph of float32.")
+    ] = None,
 ) -> None:
-    """Write a fitted predictor as C or as JSON."""
-    from pacfourier import tabular
-    from pacfourier.export import to_c, to_json
-    from pacfourier.export.predictor_files import load_predictor
+    """Write a fitted predictor as C, as JSON or as ONNX."""
+    from pacfourier import export, tabular
+    from pacfourier.export.predictor_files import load_predictor, onnx_bytes
 
-    formats = ((c, ".h", to_c), (json, ".json", to_json))
-    wanted = [(path, suffix, text) for path, suffix, text in formats if path is not None]
+    formats = (
+        (c, ".h", lambda model: export.to_c(model).encode()),
+        (json, ".json", lambda model: export.to_json(model).encode()),
+        (onnx, ".onnx", onnx_bytes),
+    )
+    wanted = [(path, suffix, content) for path, suffix, content in formats if path is not None]
     with input_errors():
         if not wanted:
-            raise InputError("export must have at least one output, got none: pass --c or --json.")
+            raise InputError(
+                "export must have at least one output, got none: pass --c, --json or --onnx."
+            )
         for path, suffix, _ in wanted:
             tabular.check_output(path, suffix)
         fitted = load_predictor(model)
-        for path, _, text in wanted:
+        for path, _, content in wanted:
             try:
-                data = text(fitted).encode()
+                data = content(fitted)
             except ValueError as error:
                 raise InputError(str(error)) from None
             tabular.write_file(path, data)

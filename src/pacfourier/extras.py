@@ -15,6 +15,8 @@ EXTRA_OF_LIBRARY = {
     "skops": "cli",
     "skrub": "tables",
     "torch": "torch",
+    "skl2onnx": "onnx",
+    "onnxruntime": "onnx",
     "dask": "dask",
     "distributed": "dask",
 }

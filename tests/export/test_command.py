@@ -35,6 +35,22 @@ def test_the_command_writes_what_the_functions_return(invoke, tmp_path, name):
     assert json.loads(formula.read_text()) == json.loads(to_json(model))
 
 
+@pytest.mark.parametrize("name", ["two classes", "amount"])
+def test_the_command_writes_onnx(invoke, tmp_path, name):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    model, X = MODELS[name]()
+    path = tmp_path / "m.onnx"
+    result = invoke(saved(model, tmp_path / "m.skops"), "--onnx", path)
+    assert result.exit_code == 0, result.output
+    rows = X.astype(np.float32)
+    predictions = onnxruntime.InferenceSession(path.read_bytes()).run(None, {"X": rows})[0]
+    expected = model.predict(rows)
+    if name == "amount":
+        np.testing.assert_allclose(predictions.ravel(), expected, rtol=1e-4, atol=1e-4)
+    else:
+        assert np.mean(predictions == expected) == 1.0
+
+
 @pytest.mark.parametrize("certify", [0.3, "pac-bayes"])
 def test_certified_models_are_exported(invoke, tmp_path, certify):
     model, X = MODELS["two classes"]()
@@ -51,7 +67,7 @@ def refusal(result):
 
 
 def test_an_output_is_needed(invoke, tmp_path):
-    assert "pass --c or --json" in refusal(invoke(tmp_path / "m.skops"))
+    assert "pass --c, --json or --onnx" in refusal(invoke(tmp_path / "m.skops"))
 
 
 def test_wrong_suffixes_and_missing_files_are_refused(invoke, tmp_path):

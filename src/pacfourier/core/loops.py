@@ -217,7 +217,9 @@ def add_interpolations(X, coded, starts, knots, tables, values):
                     low = middle
                 else:
                     high = middle
-            share = (x - knots[low]) / (knots[high] - knots[low])
+            width = knots[high] - knots[low]
+            # Knots that differ in double precision may be equal in single precision.
+            share = (x - knots[low]) / width if width > 0 else X.dtype.type(x >= knots[high])
             share = min(max(share, X.dtype.type(0)), X.dtype.type(1))
             for r in range(n_values):
                 values[i, r] += tables[low, r] + share * (tables[high, r] - tables[low, r])

@@ -1,16 +1,22 @@
-"""Fitted predictors outside of Python: C headers, integers for microcontrollers, and JSON."""
+"""Fitted models outside of scikit-learn: C, integers for microcontrollers, JSON, ONNX and torch."""
 
 from pacfourier.export.c_source import to_c
 from pacfourier.export.formula import Formula, formula, to_json
 from pacfourier.export.integers import IntegerModel, integer_scores
+from pacfourier.export.onnx_conversion import register_onnx, to_onnx
 from pacfourier.export.rounding import quantised
+from pacfourier.export.torch_conversion import from_torch, to_torch
 
 __all__ = [
     "Formula",
     "IntegerModel",
     "formula",
+    "from_torch",
     "integer_scores",
     "quantised",
+    "register_onnx",
     "to_c",
     "to_json",
+    "to_onnx",
+    "to_torch",
 ]

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.arrays import FloatArray
 from pacfourier.core.boosting.folded import FoldedModel
 from pacfourier.estimators.fourier_predictor import FourierPredictor
+from pacfourier.export.expressible import check_expressible
 
 __all__ = ["CodedColumn", "Formula", "formula", "to_json"]
 
@@ -163,21 +163,11 @@ def check_exportable(model: Any) -> None:
             "model must be a FourierClassifier or a FourierRegressor, got a "
             f"{type(model).__name__}."
         )
-    check_is_fitted(model)
-    if model._encoder is not None:
-        raise ValueError(
-            "model must be fitted on numbers to be exported, got one that encodes text, categories "
-            "or gaps of a data frame: encode the columns before the fit."
-        )
+    check_expressible(model)
     if getattr(model, "_has_label_sets", False):
         raise ValueError(
             f"model must predict one class per row to be exported, got {len(model.classes_)} "
             "labels per row: fit one classifier per label."
-        )
-    if not model._trained.folded:
-        raise ValueError(
-            f"model must be fitted on at most 4096 sparse columns to be exported, got "
-            f"{model.n_features_in_}: select columns before the fit."
         )
 
 

@@ -1,13 +1,16 @@
-"""Read a fitted predictor from a ``.skops`` file. Loading runs no code."""
+"""Read a fitted predictor from a ``.skops`` file, which runs no code, and write it as ONNX."""
 
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pacfourier.errors import InputError, listed
 from pacfourier.estimators.fourier_predictor import FourierPredictor
+from pacfourier.export.onnx_conversion import to_onnx
 from pacfourier.extras import explain_missing_extra
 
-__all__ = ["load_predictor"]
+__all__ = ["load_predictor", "onnx_bytes"]
 
 # The types in a predictor that skops does not trust by itself.
 TRUSTED = frozenset(
@@ -59,3 +62,10 @@ def load_predictor(path: Path) -> Any:
     if not isinstance(model, FourierPredictor):
         raise InputError(f"{rule}: it holds a {type(model).__name__}.")
     return model
+
+
+def onnx_bytes(model: Any) -> bytes:
+    """Return a predictor as the content of an ``.onnx`` file, for inputs of single precision."""
+    rows = np.zeros((1, model.n_features_in_), dtype=np.float32)
+    content: bytes = to_onnx(model, rows).SerializeToString()
+    return content

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from pacfourier.core import loops
 from pacfourier.core.boosting.columns import described_columns
 from pacfourier.core.boosting.cosine_model import CosineModel, model_scores
 from pacfourier.core.boosting.folded import folded_model, folded_scores, interpolation_table
@@ -33,6 +34,14 @@ def test_a_folded_model_is_the_model_on_coded_columns(rule, n_outputs, rng):
     expected = model_scores(columns.inputs(rows), model)
     found = folded_scores(rows, folded_model(model, columns))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+
+
+def test_parameters_in_single_precision_are_folded_in_double(rng):
+    X = table(rng)
+    columns = described_columns(X, np.ones(len(X)), coded=True)
+    model = random_model(rng, len(columns.centres)).astype(np.float32)
+    found = folded_scores(X, folded_model(model, columns))
+    np.testing.assert_allclose(found, model_scores(columns.inputs(X), model), rtol=0, atol=1e-10)
 
 
 def test_single_precision_loses_what_single_precision_loses(rng):
@@ -69,3 +78,17 @@ def test_no_rows_give_no_scores(rng):
     columns = described_columns(X, np.ones(len(X)), coded=True)
     folded = folded_model(random_model(rng, len(columns.centres)), columns)
     assert folded_scores(X[:0], folded).shape == (0, 2)
+
+
+def test_knots_that_single_precision_cannot_tell_apart_are_a_step():
+    """Seconds since 1970 are 128 apart in single precision."""
+    knots = np.array([1.6e9, 1.6e9 + 1, 1.6e9 + 1000, 1.6e9 + 1001])
+    tables = np.array([[0.0], [1.0], [2.0], [3.0]])
+    X = np.array([[1.5e9], [1.6e9], [1.6e9 + 500], [1.6e9 + 1024], [1.7e9]], dtype=np.float32)
+    values = np.zeros((5, 1), dtype=np.float32)
+    parts = (np.array([0]), np.array([0, 4]), knots.astype(np.float32), tables.astype(np.float32))
+    loops.add_interpolations(X, *parts, values)
+    assert np.isfinite(values).all()
+    assert values[0, 0] == 0
+    assert 1 <= values[2, 0] <= 2
+    assert values[-1, 0] == 3

@@ -60,7 +60,9 @@ class FoldedModel(NamedTuple):
 
 def folded_model(model: CosineModel, columns: Columns) -> FoldedModel:
     """Return the model in the user's columns. Sparse samples and their models are not folded."""
-    inner = np.hstack([model.frequencies.T / (2 * np.pi), model.linear]).astype(np.float64)
+    # In double precision before the division, or the turns would be rounded to single.
+    turns = model.frequencies.T.astype(np.float64) / (2 * np.pi)
+    inner = np.hstack([turns, model.linear.astype(np.float64)])
     n_frequencies, n_columns = len(model.frequencies), len(columns.units)
     centres = columns.centres[:n_columns] * np.where(np.isfinite(columns.units), columns.units, 0.0)
     constants = np.concatenate([np.zeros(n_frequencies), model.intercepts.astype(np.float64)])

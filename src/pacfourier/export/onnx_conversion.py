@@ -1,0 +1,174 @@
+"""Converters of fitted estimators to ONNX, registered with skl2onnx."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
+
+from pacfourier.core.boosting.folded import FoldedModel
+from pacfourier.estimators.boosted_rff import BoostedRFF
+from pacfourier.estimators.fourier_classifier import FourierClassifier
+from pacfourier.estimators.fourier_regressor import FourierRegressor
+from pacfourier.estimators.gibbs_rff import GibbsRFF
+from pacfourier.estimators.okrff import OKRFF
+from pacfourier.estimators.pb_landmarks import PBLandmarks
+from pacfourier.estimators.pbrff import PBRFF
+from pacfourier.estimators.rbf_landmarks import RBFLandmarks
+from pacfourier.estimators.rff import RFF
+from pacfourier.export.expressible import check_expressible, check_kernel
+from pacfourier.export.onnx_graphs import (
+    Graph,
+    fourier_nodes,
+    kernel_nodes,
+    label_nodes,
+    probability_nodes,
+    score_nodes,
+    similarity_nodes,
+)
+from pacfourier.extras import explain_missing_extra
+
+__all__ = ["register_onnx", "to_onnx"]
+
+# onnxruntime 1.14 and newer read this version of the operators. The oldest that works is 13.
+OPSET = 18
+OPTIONS = {
+    "zipmap": [True, False, "columns"],
+    "nocl": [True, False],
+    "output_class_labels": [False, True],
+    "raw_scores": [True, False],
+}
+
+
+def to_onnx(model: Any, X: Any) -> Any:
+    """Return a fitted estimator or pipeline as an ONNX model.
+
+    The graph uses version 18 of the ONNX operators and takes any number of rows. It computes in
+    single precision if X is float32, and in double precision if X is float64. Classifiers return
+    labels and an array of probabilities. If you want other settings, call ``register_onnx`` and
+    then ``skl2onnx.to_onnx``. This function needs ``pip install "pacfourier[onnx]"``.
+
+    Parameters
+    ----------
+    model : estimator or Pipeline
+        A fitted estimator of this package, or a fitted pipeline that contains one.
+    X : array or data frame of shape (n_samples, n_features)
+        Samples whose types and columns are those of the future input. One row is enough.
+
+    Returns
+    -------
+    onnx_model : onnx.ModelProto
+        Write ``onnx_model.SerializeToString()`` into a file to save it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = RFF(10, random_state=0).fit(X)
+    >>> to_onnx(model, X[:1]).graph.output[0].name
+    'variable'
+    """
+    register_onnx()
+    from skl2onnx import to_onnx as converted
+
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    options = {id(last): {"zipmap": False}} if is_classifier(last) else None
+    return converted(model, X[:1], target_opset=OPSET, options=options)
+
+
+def register_onnx() -> None:
+    """Teach skl2onnx to convert the estimators of this package, also inside pipelines.
+
+    Call it once before ``skl2onnx.to_onnx`` or ``skl2onnx.convert_sklearn``. This function needs
+    ``pip install "pacfourier[onnx]"``.
+    """
+    with explain_missing_extra():
+        from skl2onnx import update_registered_converter
+
+    for kind in (RFF, PBRFF, OKRFF, GibbsRFF, BoostedRFF, RBFLandmarks, PBLandmarks):
+        update_registered_converter(kind, f"Pacfourier{kind.__name__}", map_shapes, convert_map)
+    update_registered_converter(
+        FourierRegressor, "PacfourierRegressor", regressor_shapes, convert_regressor
+    )
+    update_registered_converter(
+        FourierClassifier,
+        "PacfourierClassifier",
+        classifier_shapes,
+        convert_classifier,
+        options=OPTIONS,
+    )
+
+
+def map_shapes(operator: Any) -> None:
+    """Set the number of columns of a map."""
+    check_expressible(operator.raw_operator)
+    n_columns = len(operator.raw_operator.get_feature_names_out())
+    operator.outputs[0].type.shape = [operator.inputs[0].get_first_dimension(), n_columns]
+
+
+def convert_map(scope: Any, operator: Any, container: Any) -> None:
+    """Add the graph of a map."""
+    graph, model = Graph(scope, operator, container), operator.raw_operator
+    if isinstance(model, RBFLandmarks):
+        check_kernel(model.spectrum_)
+        kernel_nodes(graph, model.spectrum_, model.landmarks_)
+    elif isinstance(model, PBLandmarks):
+        similarity_nodes(graph, model)
+    else:
+        fourier_nodes(graph, model.frequencies_, model.frequency_weights_)
+
+
+def regressor_shapes(operator: Any) -> None:
+    """Set the number of outputs of a regressor."""
+    check_expressible(operator.raw_operator)
+    n_outputs = len(operator.raw_operator.intercept_)
+    operator.outputs[0].type.shape = [operator.inputs[0].get_first_dimension(), n_outputs]
+
+
+def convert_regressor(scope: Any, operator: Any, container: Any) -> None:
+    """Add the graph of a regressor."""
+    graph, model = Graph(scope, operator, container), operator.raw_operator
+    folded = in_label_units(model._trained.folded["float64"], model._unit, model._centre)
+    score_nodes(graph, folded, into=graph.first_output)
+
+
+def in_label_units(model: FoldedModel, unit: Any, centre: Any) -> FoldedModel:
+    """Return a folded model whose outputs are amounts, in the units of the labels."""
+    size = len(model.amplitudes) // 2
+    factors = np.concatenate([np.ones(size), unit])
+    return model._replace(
+        weights=model.weights * factors,
+        constants=model.constants * factors + np.concatenate([np.zeros(size), centre]),
+        tables=model.tables * factors,
+        amplitudes=model.amplitudes * unit,
+    )
+
+
+def classifier_shapes(operator: Any) -> None:
+    """Set the types and shapes of labels and probabilities."""
+    from skl2onnx.common.shape_calculator import calculate_linear_classifier_output_shapes
+
+    model = operator.raw_operator
+    check_expressible(model)
+    calculate_linear_classifier_output_shapes(operator)
+    if model._has_label_sets:
+        operator.outputs[0].type.shape = operator.outputs[1].type.shape
+
+
+def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
+    """Add the graph of a classifier: labels and probabilities, or scores with ``raw_scores``."""
+    graph, model = Graph(scope, operator, container), operator.raw_operator
+    options = container.get_options(model, {"raw_scores": False, "nocl": False})
+    scores = score_nodes(graph, model._trained.folded["float64"])
+    if model._has_label_sets:
+        graph.cast(graph.add("Greater", scores, graph.number(0)), np.int64, graph.first_output)
+    else:
+        if len(model.classes_) == 2:
+            scores = graph.add("Concat", graph.add("Neg", scores), scores, axis=1)
+        classes = np.arange(len(model.classes_)) if options["nocl"] else model.classes_
+        label_nodes(graph, scores, classes)
+    into = operator.outputs[1].full_name
+    if options["raw_scores"]:
+        graph.add("Identity", scores, into=into)
+    else:
+        probability_nodes(graph, scores, is_softmax=model._is_softmax(), into=into)

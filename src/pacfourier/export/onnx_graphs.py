@@ -1,0 +1,279 @@
+r"""The formulas of fitted estimators as nodes of an ONNX graph.
+
+A predictor is one product for the phases, their cosines and sines, and one product for the scores,
+all in the precision of the input. Maps may be given columns of any size, so their phases and
+distances are computed in double precision, and phases lose their whole turns before they are
+rounded.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacfourier.arrays import FloatArray
+from pacfourier.core.boosting.folded import FoldedModel
+from pacfourier.export.expressible import dense, matern_polynomial
+from pacfourier.spectra import Matern, Metric, Mixture, RationalQuadratic, Spectrum
+
+__all__ = [
+    "Graph",
+    "fourier_nodes",
+    "kernel_nodes",
+    "label_nodes",
+    "probability_nodes",
+    "score_nodes",
+    "similarity_nodes",
+]
+
+TURN = 2 * np.pi
+
+
+class Graph:
+    """The nodes of one estimator, in the precision of its input.
+
+    Parameters
+    ----------
+    scope : Scope
+        Gives names to nodes.
+    operator : Operator
+        The estimator with its inputs and outputs.
+    container : ModelComponentContainer
+        Holds the nodes and constants of the whole graph.
+    """
+
+    def __init__(self, scope: Any, operator: Any, container: Any) -> None:
+        from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+
+        self.scope, self.operator, self.container = scope, operator, container
+        given = operator.inputs[0]
+        self.dtype: Any = np.float64 if isinstance(given.type, DoubleTensorType) else np.float32
+        is_real = isinstance(given.type, DoubleTensorType | FloatTensorType)
+        self.X = given.full_name if is_real else self.cast(given.full_name, self.dtype)
+
+    def add(self, kind: str, *inputs: Any, into: str | None = None, **attributes: Any) -> str:
+        """Add a node, and return the name of its result. Arrays become constants of the graph."""
+        names = [self.constant(each) if isinstance(each, np.ndarray) else each for each in inputs]
+        result = into or self.scope.get_unique_variable_name(f"pacfourier_{kind.lower()}")
+        name = self.scope.get_unique_operator_name(kind)
+        self.container.add_node(kind, names, [result], name=name, **attributes)
+        return result
+
+    def constant(self, values: NDArray[Any]) -> str:
+        """Add a constant, and return its name."""
+        from onnx import TensorProto, numpy_helper
+
+        name = str(self.scope.get_unique_variable_name("pacfourier_constant"))
+        if values.dtype.kind in "OU":
+            texts = [str(value).encode() for value in values]
+            self.container.add_initializer(name, TensorProto.STRING, values.shape, texts)
+        else:
+            tensor = numpy_helper.from_array(np.ascontiguousarray(values))
+            self.container.add_initializer(name, tensor.data_type, values.shape, tensor)
+        return name
+
+    def cast(self, name: str, dtype: Any, into: str | None = None) -> str:
+        """Add a change of the type of numbers."""
+        from onnx import helper
+
+        kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+        return self.add("Cast", name, into=into, to=kind)
+
+    def number(self, value: float) -> NDArray[Any]:
+        """Return a number in the precision of the input."""
+        return np.array(value, dtype=self.dtype)
+
+    @property
+    def first_output(self) -> str:
+        """The name of the first result of the estimator."""
+        return str(self.operator.outputs[0].full_name)
+
+
+def angle_nodes(graph: Graph, turns: str) -> str:
+    """Add phases between zero and one turn, in radians, from phases in turns of any size."""
+    fractions = graph.cast(graph.add("Sub", turns, graph.add("Floor", turns)), graph.dtype)
+    return graph.add("Mul", fractions, graph.number(TURN))
+
+
+def turn_nodes(graph: Graph, frequencies: FloatArray) -> str:
+    """Add phases in turns, in double precision."""
+    rows = graph.X if graph.dtype is np.float64 else graph.cast(graph.X, np.float64)
+    return graph.add("MatMul", rows, frequencies.T.astype(np.float64) / TURN)
+
+
+def fourier_nodes(graph: Graph, frequencies: FloatArray, weights: FloatArray) -> str:
+    """Add the features of a Fourier map: all cosines, then all sines."""
+    angles = angle_nodes(graph, turn_nodes(graph, frequencies))
+    waves = graph.add("Concat", graph.add("Cos", angles), graph.add("Sin", angles), axis=1)
+    amplitudes = np.tile(np.sqrt(weights), 2).astype(graph.dtype)
+    return graph.add("Mul", waves, amplitudes, into=graph.first_output)
+
+
+def similarity_nodes(graph: Graph, model: Any) -> str:
+    r"""Add the similarities of ``PBLandmarks``.
+
+    .. math:: \psi_l(x) = \sum_m Q^l_m \cos(\omega^l_m \cdot x - \phi^l_m)
+    """
+    phases, posterior = model.phases_, model.posterior_
+    turns = turn_nodes(graph, model.pool_[:])
+    if model._is_shared:
+        angles = angle_nodes(graph, turns)
+        cosines, sines = (posterior * wave(phases) for wave in (np.cos, np.sin))
+        first = graph.add("MatMul", graph.add("Cos", angles), cosines.T.astype(graph.dtype))
+        second = graph.add("MatMul", graph.add("Sin", angles), sines.T.astype(graph.dtype))
+        return graph.add("Add", first, second, into=graph.first_output)
+    angles = angle_nodes(graph, graph.add("Sub", turns, phases.ravel() / TURN))
+    shape = np.array([-1, *phases.shape], dtype=np.int64)
+    waves = graph.add("Reshape", graph.add("Cos", angles), shape)
+    weighted = graph.add("Mul", waves, posterior.astype(graph.dtype))
+    return graph.add("ReduceSum", weighted, np.array([2]), into=graph.first_output, keepdims=0)
+
+
+def kernel_nodes(graph: Graph, spectrum: Spectrum, landmarks: Any) -> str:
+    """Add the kernel between rows and landmarks, computed in double precision."""
+    points = dense(landmarks)
+    centre = points.mean(axis=0)
+    rows = graph.X if graph.dtype is np.float64 else graph.cast(graph.X, np.float64)
+    centred = graph.add("Sub", rows, centre)
+    found: dict[Metric, str] = {}
+
+    def distances(metric: Metric) -> str:
+        if metric not in found:
+            found[metric] = distance_nodes(graph, centred, points - centre, metric)
+        return found[metric]
+
+    kernel = profile_nodes(graph, spectrum, distances)
+    return graph.cast(kernel, graph.dtype, into=graph.first_output)
+
+
+def distance_nodes(graph: Graph, rows: str, points: FloatArray, metric: Metric) -> str:
+    """Add squared Euclidean distances or sums of absolute differences, to every point."""
+    if metric == "cityblock":
+        raised = graph.add("Unsqueeze", rows, np.array([1]))
+        differences = graph.add("Abs", graph.add("Sub", raised, points))
+        return graph.add("ReduceSum", differences, np.array([2]), keepdims=0)
+    squares = graph.add("Mul", rows, rows)
+    lengths = graph.add("ReduceSum", squares, np.array([1]), keepdims=1)
+    products = graph.add("Gemm", rows, -2 * points.T, np.square(points).sum(axis=1))
+    return graph.add("Max", graph.add("Add", lengths, products), np.array(0.0))
+
+
+def profile_nodes(graph: Graph, spectrum: Any, distances: Any) -> str:
+    """Add a kernel as a function of distances. ``distances`` takes the name of a metric."""
+    if isinstance(spectrum, Mixture):
+        parts = zip(spectrum.weights or (), spectrum.components, strict=True)
+        return graph.add(
+            "Sum",
+            *(
+                graph.add("Mul", profile_nodes(graph, part, distances), np.array(weight))
+                for weight, part in parts
+            ),
+        )
+    values = distances(spectrum.metric)
+    if isinstance(spectrum, Matern):
+        return matern_nodes(graph, spectrum, values)
+    if isinstance(spectrum, RationalQuadratic):
+        scaled = graph.add("Mul", values, np.array(spectrum.gamma / spectrum.alpha))
+        logarithm = graph.add("Log", graph.add("Add", scaled, np.array(1.0)))
+        return graph.add("Exp", graph.add("Mul", logarithm, np.array(-spectrum.alpha)))
+    return graph.add("Exp", graph.add("Mul", values, np.array(-spectrum.gamma)))
+
+
+def matern_nodes(graph: Graph, spectrum: Matern, squares: str) -> str:
+    """Add a Matern kernel: an exponential times a polynomial, by Horner's rule."""
+    scaled = graph.add("Mul", squares, np.array(4.0 * spectrum.nu * spectrum.gamma))
+    radius = graph.add("Sqrt", scaled)
+    kernel = graph.add("Exp", graph.add("Neg", radius))
+    *lower, top = matern_polynomial(spectrum.nu)
+    if not lower:
+        return kernel
+    total = graph.add("Mul", radius, np.array(top))
+    for coefficient in lower[:0:-1]:
+        total = graph.add("Mul", graph.add("Add", total, np.array(coefficient)), radius)
+    return graph.add("Mul", kernel, graph.add("Add", total, np.array(lower[0])))
+
+
+def score_nodes(graph: Graph, model: FoldedModel, into: str | None = None) -> str:
+    r"""Add the outputs of a folded model.
+
+    A single output needs no sines, because
+    :math:`a \cos\theta + b \sin\theta = r \cos(\theta - \phi)` with
+    :math:`r e^{i \phi} = a + i b`.
+    """
+    size, n_outputs = len(model.amplitudes) // 2, model.amplitudes.shape[1]
+    cosines, sines = model.amplitudes[:size], model.amplitudes[size:]
+    inner = inner_nodes(graph)
+    phases, linear = part_of(model, slice(None, size), TURN), part_of(model, slice(size, None))
+    if n_outputs == 1:
+        lengths, angles = np.hypot(cosines, sines), np.arctan2(sines, cosines)[:, 0]
+        turned = phases._replace(constants=phases.constants - angles)
+        waves = graph.add("Cos", inner(turned))
+        return graph.add("Gemm", waves, lengths.astype(graph.dtype), inner(linear), into=into)
+    theta = inner(phases)
+    first = graph.add("Gemm", graph.add("Cos", theta), cosines.astype(graph.dtype), inner(linear))
+    return graph.add("Gemm", graph.add("Sin", theta), sines.astype(graph.dtype), first, into=into)
+
+
+def part_of(model: FoldedModel, columns: slice, factor: float = 1.0) -> FoldedModel:
+    """Return some inner columns of a folded model, times a factor."""
+    return model._replace(
+        weights=factor * model.weights[:, columns],
+        constants=factor * model.constants[columns],
+        tables=factor * model.tables[:, columns],
+    )
+
+
+def inner_nodes(graph: Graph) -> Any:
+    """Return a function that adds phases or the linear part. Both share centred rows and codes."""
+    shared: dict[str, str] = {}
+
+    def add(model: FoldedModel) -> str:
+        parts = [part.astype(graph.dtype) for part in (model.weights, model.constants)]
+        if "rows" not in shared:
+            shared["rows"] = graph.add("Sub", graph.X, model.centres.astype(graph.dtype))
+        total = graph.add("Gemm", shared["rows"], *parts)
+        if not len(model.coded):
+            return total
+        if "codes" not in shared:
+            shared["codes"] = code_nodes(graph, model)
+        lows = lower_knots(model)
+        steps = (model.tables[lows + 1] - model.tables[lows]).astype(graph.dtype)
+        return graph.add("Gemm", shared["codes"], steps, total)
+
+    return add
+
+
+def lower_knots(model: FoldedModel) -> NDArray[Any]:
+    """Return the numbers of the knots at which an interval of a coded column starts."""
+    return np.setdiff1d(np.arange(len(model.knots)), model.starts[1:] - 1)
+
+
+def code_nodes(graph: Graph, model: FoldedModel) -> str:
+    r"""Add the codes of coded columns: :math:`\min(1, \max(0, (x - t_i) / (t_{i+1} - t_i)))`."""
+    lows = lower_knots(model)
+    knots = model.knots.astype(graph.dtype)
+    widths = knots[lows + 1] - knots[lows]
+    # Knots that are equal in single precision make a step.
+    true_widths = (model.knots[lows + 1] - model.knots[lows]).astype(graph.dtype)
+    widths = np.where(widths > 0, widths, true_widths)
+    # A product with zeros and ones repeats columns exactly, and much faster than Gather.
+    repeats = np.repeat(np.eye(len(model.coded)), np.diff(model.starts) - 1, axis=1)
+    coded = graph.add("Gather", graph.X, model.coded.astype(np.int64), axis=1)
+    values = graph.add("MatMul", coded, repeats.astype(graph.dtype))
+    shares = graph.add("Div", graph.add("Sub", values, knots[lows]), widths)
+    return graph.add("Clip", shares, graph.number(0), graph.number(1))
+
+
+def probability_nodes(graph: Graph, scores: str, *, is_softmax: bool, into: str) -> str:
+    """Add probabilities. All columns sum to one, or each column is a probability of its own."""
+    if is_softmax:
+        return graph.add("Softmax", scores, into=into, axis=1)
+    return graph.add("Sigmoid", scores, into=into)
+
+
+def label_nodes(graph: Graph, scores: str, classes: NDArray[Any]) -> str:
+    """Add the class of the largest score. For a single column, the second class is positive."""
+    if classes.dtype.kind not in "OU":
+        classes = classes.astype(np.int64)
+    winners = graph.add("ArgMax", scores, axis=1, keepdims=0)
+    return graph.add("Gather", classes, winners, into=graph.first_output, axis=0)
