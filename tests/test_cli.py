@@ -227,6 +227,14 @@ def test_fit_refuses_bad_arguments(arguments, message, folder, tmp_path, monkeyp
     assert list(tmp_path.iterdir()) == []
 
 
+def test_predict_never_overwrites_a_column_of_the_user(folder, tmp_path):
+    data, out = tmp_path / "new.csv", tmp_path / "out.csv"
+    flowers(20, seed=1).assign(predicted_kind="mine").to_csv(data, index=False)
+    result = invoke("predict", folder / "model.skops", data, "--out", out)
+    assert_refused(result, "must have no columns named 'predicted_kind'")
+    assert not out.exists()
+
+
 def test_predict_and_certify_refuse_what_they_cannot_use(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     model, fresh = folder / "model.skops", folder / "fresh.csv"

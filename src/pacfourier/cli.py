@@ -118,7 +118,7 @@ def predict(
     with input_errors():
         tabular.check_output(out, ".csv")
         fitted, table = tabular.load_model(model), tabular.read_table(data)
-        predicted = table.assign(**fitted.predictions(table))
+        predicted = tabular.with_columns(table, fitted.predictions(table))
         tabular.write_file(out, predicted.to_csv(index=False).encode())
     notes(fitted.notes(table))
     typer.echo(f"{len(table)} predictions in {out}")

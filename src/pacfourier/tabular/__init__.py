@@ -9,7 +9,7 @@ with explain_missing_extra():
     from pacfourier.tabular.large import fit_file, is_large, n_rows_to_read
     from pacfourier.tabular.model import ObservedError, TabularModel, fit_table
     from pacfourier.tabular.model_files import check_output, load_model, save_model, write_file
-    from pacfourier.tabular.table_files import read_table
+    from pacfourier.tabular.table_files import read_table, with_columns
 
 __all__ = [
     "InputError",
@@ -26,5 +26,6 @@ __all__ = [
     "n_rows_to_read",
     "read_table",
     "save_model",
+    "with_columns",
     "write_file",
 ]

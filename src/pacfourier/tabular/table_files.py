@@ -4,7 +4,7 @@ import csv
 import gzip
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,28 @@ def read_table(path: Path) -> pd.DataFrame:
     if table.empty:
         raise InputError(f"data must have rows, got none in {path.name!r}.")
     return table
+
+
+def with_columns(table: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Return a table with more columns. A column that it has already is never overwritten.
+
+    Parameters
+    ----------
+    table : DataFrame
+    columns : mapping of str to array
+        Names and values of the new columns.
+
+    Returns
+    -------
+    longer : DataFrame
+    """
+    present = [name for name in columns if name in table.columns]
+    if present:
+        raise InputError(
+            f"data must have no columns named {listed(present)}, which are added to the output: "
+            "rename them."
+        )
+    return table.assign(**columns)
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
