@@ -263,7 +263,7 @@ def _certified_bars(cells: Cells) -> Iterator[Bar]:
     goals = (
         ("mnist10", "ours", "MNIST, ten classes, 10,000 rows held out", 2.2),
         ("adult", "ours, certified", "adult, 10,000 training rows held out", 14.0),
-        ("mnist17", "ours, certified", "mnist17, a third of 11,377 rows held out", 0.6),
+        ("mnist17", "ours, certified", "mnist17, half of 11,377 rows held out", 0.6),
     )
     for name, model, what, goal in goals:
         value = 100 * cells.mean(name, model, "certified")

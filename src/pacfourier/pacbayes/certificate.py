@@ -14,7 +14,7 @@ from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.core.alignment.landmarks import LandmarkWaves
 from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.core.alignment.sums import AlignmentSums, alignment_loss, target_losses
-from pacfourier.core.alignment.targets import SimplexTarget, Target
+from pacfourier.core.alignment.targets import Target
 from pacfourier.pacbayes import assumptions
 from pacfourier.pacbayes.assumptions import Assumption, Statement, Ties
 from pacfourier.pacbayes.evidence import Evidence, best_bound, bounds_to_try
@@ -226,7 +226,9 @@ def certificate_of(
 
 def n_declared_classes(target: Target) -> int | None:
     """Return how many classes the user declared, if more than two may exist."""
-    return len(target.classes) if isinstance(target, SimplexTarget) else None
+    if target.classes is None or not target.has_simplex_agreements:
+        return None
+    return len(target.classes)
 
 
 def label_yardsticks(sums: AlignmentSums, target: Target) -> KernelYardsticks:

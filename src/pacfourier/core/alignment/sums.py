@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacfourier.arrays import ComplexArray, FloatArray, IntArray, Samples, by_kind
-from pacfourier.core.alignment.targets import Coder, SimplexTarget, Target
+from pacfourier.core.alignment.targets import Coder, Target
 from pacfourier.core.phases import (
     Precision,
     double_angle_sums,
@@ -165,7 +165,7 @@ def loss_moments(sums: AlignmentSums, target: Target) -> FloatArray | None:
     """Return the mean over pairs of (loss - 1/2)^2 or an upper bound on it. None if unknown."""
     if target.has_sign_agreements:
         return sums.second_moments()
-    return simplex_moments(sums) if isinstance(target, SimplexTarget) else None
+    return simplex_moments(sums) if target.has_simplex_agreements else None
 
 
 def simplex_moments(sums: AlignmentSums) -> FloatArray:

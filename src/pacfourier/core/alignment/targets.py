@@ -76,6 +76,8 @@ class Target(Coder, Protocol):
         Whether the user declared that only two classes exist.
     has_sign_agreements : bool
         Whether every agreement is +1 or -1, so that the second moment of the loss is known.
+    has_simplex_agreements : bool
+        Whether there are K declared classes, and agreements are 1 or -1 / (K - 1).
     is_fixed_in_advance : bool
         Whether the loss is fixed before the sample is seen; a certificate needs this.
     """
@@ -88,6 +90,9 @@ class Target(Coder, Protocol):
 
     @property
     def has_sign_agreements(self) -> bool: ...  # noqa: D102
+
+    @property
+    def has_simplex_agreements(self) -> bool: ...  # noqa: D102
 
     @property
     def is_fixed_in_advance(self) -> bool: ...  # noqa: D102
@@ -134,6 +139,7 @@ class ClassTarget:
     name: ClassVar[str] = "multiclass"
     is_binary: ClassVar[bool] = False
     has_sign_agreements: ClassVar[bool] = True
+    has_simplex_agreements: ClassVar[bool] = False
     is_fixed_in_advance: ClassVar[bool] = True
 
     @classmethod
@@ -246,6 +252,7 @@ class SimplexTarget(ClassTarget):
 
     name: ClassVar[str] = "simplex"
     has_sign_agreements: ClassVar[bool] = False
+    has_simplex_agreements: ClassVar[bool] = True
 
     def agreement(self, totals: FloatArray) -> FloatArray:
         """Return (K I - 1 1^T) / (K - 1)."""
@@ -263,6 +270,7 @@ class LabelSetTarget:
     classes: ClassVar[None] = None
     is_binary: ClassVar[bool] = False
     has_sign_agreements: ClassVar[bool] = False
+    has_simplex_agreements: ClassVar[bool] = False
     is_fixed_in_advance: ClassVar[bool] = True
 
     @classmethod
@@ -327,6 +335,7 @@ class ContinuousTarget:
     classes: ClassVar[None] = None
     is_binary: ClassVar[bool] = False
     has_sign_agreements: ClassVar[bool] = False
+    has_simplex_agreements: ClassVar[bool] = False
     is_fixed_in_advance: ClassVar[bool] = False
 
     @classmethod
