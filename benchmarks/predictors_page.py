@@ -342,6 +342,8 @@ def draw_figure(cells: Cells, path: Path) -> None:
     for model in COLUMNS[1:]:
         ratios = [1 / cells.ratio(name, model) for name in names]
         axes.plot(ratios, range(len(names)), "o", alpha=0.7, label=HEADERS.get(model, model))
+    pixels = [1 / cells.ratio(name, PIXELS) for name in names]
+    axes.plot(pixels, range(len(names)), "oC1", mfc="none", label="RBF SVM, unscaled pixels")
     axes.axvline(1, color="black", label="ours")
     axes.set_xscale("log")
     axes.set_xticks([0.5, 1, 2, 4, 8], ["0.5", "1", "2", "4", "8"])

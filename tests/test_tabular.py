@@ -1,8 +1,10 @@
 import dataclasses
 import gzip
+import io
 import itertools
 import json
 import tempfile
+import zipfile
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from pacfourier import PBRFF
 from pacfourier.core.alignment.summary import sample_summary
@@ -36,7 +39,8 @@ from pacfourier.tabular import (
 from pacfourier.tabular.class_labels import check_classes, table_labels
 from pacfourier.tabular.columns import MOST_CATEGORIES, column_encoder, numbers, table_columns
 from pacfourier.tabular.model import random_split
-from pacfourier.tabular.model_files import TRUSTED
+from pacfourier.tabular.model_files import TYPES
+from pacfourier.trusted_files import PLAIN_TYPES, types_in
 
 
 def patients(n_rows=400, seed=0):
@@ -563,12 +567,15 @@ def test_saved_model_is_the_same_model(model, table, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["model.skops"]
 
 
-def test_trusted_types_are_exactly_those_of_a_model(model, table):
+def schema_of(data):
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return json.loads(archive.read("schema.json"))
+
+
+def test_accepted_types_are_exactly_those_of_a_model(model, table):
     declared = fit_table(table, "state", binary=True, n_frequencies=10)
-    dumps = [skops.io.dumps(each) for each in (model, declared)]
-    found = set().union(*(skops.io.get_untrusted_types(data=data) for data in dumps))
-    # Whether dtypes are trusted anyway depends on the version of skops.
-    assert found | {"numpy.dtype"} == TRUSTED
+    found = set().union(*(types_in(schema_of(skops.io.dumps(each))) for each in (model, declared)))
+    assert found - PLAIN_TYPES == TYPES
 
 
 class Foreign:
@@ -580,6 +587,32 @@ def test_model_with_a_foreign_type_is_refused(model, tmp_path):
     skops.io.dump([model, Foreign()], path)
     with pytest.raises(InputError, match=r"types that no model has, '.*Foreign'\.$"):
         load_model(path)
+
+
+def test_model_with_another_type_of_scikit_learn_is_refused(model, tmp_path):
+    """skops trusts an SVC, which crashes the process if its numbers were forged."""
+    path, X, y = tmp_path / "model.skops", np.eye(4), [0, 1, 0, 1]
+    steps = [*model.pipeline.steps[:-1], ("classifier", SVC().fit(X, y))]
+    save_model(dataclasses.replace(model, pipeline=Pipeline(steps)), path)
+    with pytest.raises(InputError, match=r"types that no model has, 'sklearn.svm._classes.SVC'"):
+        load_model(path)
+
+
+def test_files_that_unpack_to_too_much_are_refused_before_they_are_unpacked(
+    model, tmp_path, monkeypatch
+):
+    path = tmp_path / "model.skops"
+    save_model(model, path)
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("zeros", bytes(50_000_000))
+    assert path.stat().st_size < 5_000_000
+    load_model(path)
+    monkeypatch.setattr("pacfourier.trusted_files.MOST_BYTES", 50_000_000)
+    read = Mock(side_effect=AssertionError("read"))
+    monkeypatch.setattr(zipfile.ZipFile, "read", read)
+    with pytest.raises(InputError, match=r"it unpacks to [\d,]+ bytes, more than 50,000,000"):
+        load_model(path)
+    read.assert_not_called()
 
 
 def test_files_that_are_no_models_are_refused(tmp_path):

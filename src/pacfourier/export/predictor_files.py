@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from pacfourier.errors import InputError, listed
+from pacfourier.errors import InputError
 from pacfourier.estimators.fourier_predictor import FourierPredictor
 from pacfourier.export.onnx_conversion import to_onnx
-from pacfourier.extras import explain_missing_extra
+from pacfourier.trusted_files import trusted_object
 
 __all__ = ["load_predictor", "onnx_bytes"]
 
-# The types in a predictor that skops does not trust by itself.
-TRUSTED = frozenset(
+# All types in a predictor, besides plain data.
+TYPES = frozenset(
     {
         "pacfourier.bounds._result.Bound",
         "pacfourier.core.boosting.columns.Columns",
@@ -45,22 +45,10 @@ def load_predictor(path: Path) -> Any:
     model : FourierClassifier or FourierRegressor
         The fitted predictor.
     """
-    with explain_missing_extra():
-        import skops.io
-    rule = f"model must be a .skops file of a fitted Fourier predictor, got {str(path)!r}"
-    if not path.is_file():
-        raise InputError(f"{rule}: no such file.")
-    try:
-        data = path.read_bytes()
-        foreign = sorted(set(skops.io.get_untrusted_types(data=data)) - TRUSTED)
-        model = None if foreign else skops.io.loads(data, trusted=sorted(TRUSTED))
-    # skops raises many kinds of errors on a damaged file; to a user they all mean the same.
-    except Exception as error:
-        raise InputError(f"{rule}: {type(error).__name__}: {error}") from None
-    if foreign:
-        raise InputError(f"{rule}: it holds other types, {listed(foreign)}.")
+    rule = "model must be a .skops file of a fitted Fourier predictor"
+    model = trusted_object(path, TYPES, rule)
     if not isinstance(model, FourierPredictor):
-        raise InputError(f"{rule}: it holds a {type(model).__name__}.")
+        raise InputError(f"{rule}, got {str(path)!r}: it holds a {type(model).__name__}.")
     return model
 
 

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import skops.io
 
-from pacfourier.errors import InputError, listed
+from pacfourier.errors import InputError
 from pacfourier.tabular.model import TabularModel
+from pacfourier.trusted_files import trusted_object
 
-# The types in a model that skops does not trust by itself. The dtype is one that an imputer stores;
-# it only names a kind of number, so loading it runs no code.
-TRUSTED = frozenset(
+# All types in a model, besides plain data.
+TYPES = frozenset(
     {
-        "numpy.dtype",
         "pacfourier.core.alignment.sums.AlignmentSums",
         "pacfourier.core.prior.frequencies.FrequencyPool",
         "pacfourier.spectra.Mixture",
@@ -25,6 +24,12 @@ TRUSTED = frozenset(
         "pacfourier.estimators.pbrff.PBRFF",
         "pacfourier.tabular.columns.Columns",
         "pacfourier.tabular.model.TabularModel",
+        "sklearn.compose._column_transformer.ColumnTransformer",
+        "sklearn.impute._base.SimpleImputer",
+        "sklearn.linear_model._logistic.LogisticRegression",
+        "sklearn.pipeline.Pipeline",
+        "sklearn.preprocessing._data.StandardScaler",
+        "sklearn.preprocessing._encoders.OneHotEncoder",
     }
 )
 
@@ -68,18 +73,8 @@ def load_model(path: Path) -> TabularModel:
     -------
     model : TabularModel
     """
-    rule = f"model must be a file that 'pacfourier fit' wrote, got {str(path)!r}"
-    if not path.is_file():
-        raise InputError(f"{rule}: no such file.")
-    try:
-        data = path.read_bytes()
-        foreign = sorted(set(skops.io.get_untrusted_types(data=data)) - TRUSTED)
-        model = None if foreign else skops.io.loads(data, trusted=sorted(TRUSTED))
-    # skops raises many kinds of errors on a damaged file; to a user they all mean the same.
-    except Exception as error:
-        raise InputError(f"{rule}: {type(error).__name__}: {error}") from None
-    if foreign:
-        raise InputError(f"{rule}: it holds types that no model has, {listed(foreign)}.")
+    rule = "model must be a file that 'pacfourier fit' wrote"
+    model = trusted_object(path, TYPES, rule)
     if not isinstance(model, TabularModel):
-        raise InputError(f"{rule}: it holds a {type(model).__name__}.")
+        raise InputError(f"{rule}, got {str(path)!r}: it holds a {type(model).__name__}.")
     return model
