@@ -2,6 +2,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 import numpy as np
+import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from pacfourier.core.phases import _BLAS, run_tasks
@@ -92,3 +93,28 @@ def test_callers_in_many_threads_leave_the_limits_as_they_were():
         with ThreadPoolExecutor(8) as executor:
             list(executor.map(caller, range(8)))
         assert blas_threads() == before
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("bad", [0, 1, 499])
+def test_an_error_in_a_task_is_raised_and_ends_the_others(n_threads, bad):
+    done = []
+
+    def work(block):
+        if block == bad:
+            raise ValueError(f"task {block}")
+        done.append(block)
+
+    with threadpool_limits(n_threads, user_api="blas"):
+        with pytest.raises(ValueError, match=f"task {bad}$"):
+            run_tasks(work, range(500))
+        assert bad not in done
+        run_tasks(done.append, [-1, -2, -3])
+    assert sorted(done[-3:]) == [-3, -2, -1]
+
+
+def test_every_task_is_done_once():
+    done = []
+    with threadpool_limits(2, user_api="blas"):
+        run_tasks(done.append, range(1000))
+    assert sorted(done) == list(range(1000))

@@ -5,6 +5,7 @@ and one band of frequencies at a time, in single or double precision as their si
 Each thread works on one band or block at a time, and BLAS uses a single thread inside it.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -242,14 +243,32 @@ def single_threaded_blas() -> AbstractContextManager[int]:
 
 
 def run_tasks(work: Callable[[Task], None], blocks: Iterable[Task]) -> None:
-    """Call ``work`` on every task, with the number of threads that BLAS may use."""
-    blocks = list(blocks)
-    with single_threaded_blas() as n_threads:
-        workers = min(n_threads, len(blocks))
-        if workers <= 1:
-            for block in blocks:
+    """Call ``work`` on every task, with the number of threads that BLAS may use.
+
+    The calling thread is one of them, because starting a thread takes a fifth of a millisecond. An
+    exception in one thread ends the others after the task they are at.
+    """
+    left = deque(blocks)
+
+    def drain() -> None:
+        try:
+            while True:
+                try:
+                    block = left.popleft()
+                except IndexError:
+                    return
                 work(block)
+        except BaseException:
+            left.clear()
+            raise
+
+    with single_threaded_blas() as n_threads:
+        n_others = min(n_threads, len(left)) - 1
+        if n_others < 1:
+            drain()
             return
-        with ThreadPoolExecutor(workers) as executor:
-            # Reading all results raises the exceptions of the threads.
-            list(executor.map(work, blocks))
+        with ThreadPoolExecutor(n_others) as executor:
+            others = [executor.submit(drain) for _ in range(n_others)]
+            drain()
+        for other in others:
+            other.result()
