@@ -10,8 +10,10 @@ PIP := -m pip install --quiet --disable-pip-version-check
 QUICK := -m "not slow"
 # A test that hangs ends the run and shows where each thread stands.
 WATCHED := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
-# lint-imports checks that the mathematics imports no optional library.
-MATHEMATICS := --ignore=tests/bounds --ignore=tests/core --ignore=tests/pacbayes
+# lint-imports checks that the mathematics imports no optional library, and the checks of
+# scikit-learn use none.
+MATHEMATICS := --ignore=tests/bounds --ignore=tests/core --ignore=tests/pacbayes \
+	--ignore=tests/estimators/test_common.py
 
 .PHONY: demo reproduce test test-oldest test-bare lint bench bench-gpu predictors clean
 .DEFAULT_GOAL := test
