@@ -1,5 +1,6 @@
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
+from time import sleep
 
 import numpy as np
 import pytest
@@ -97,7 +98,7 @@ def test_callers_in_many_threads_leave_the_limits_as_they_were():
 
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("bad", [0, 1, 499])
-def test_an_error_in_a_task_is_raised_and_ends_the_others(n_threads, bad):
+def test_an_error_in_a_task_is_raised_and_later_calls_work(n_threads, bad):
     done = []
 
     def work(block):
@@ -111,6 +112,20 @@ def test_an_error_in_a_task_is_raised_and_ends_the_others(n_threads, bad):
         assert bad not in done
         run_tasks(done.append, [-1, -2, -3])
     assert sorted(done[-3:]) == [-3, -2, -1]
+
+
+def test_other_threads_stop_after_an_error():
+    done = []
+
+    def work(block):
+        if block == 0:
+            raise ValueError("task 0")
+        done.append(block)
+        sleep(0.002)
+
+    with threadpool_limits(2, user_api="blas"), pytest.raises(ValueError, match="task 0"):
+        run_tasks(work, range(500))
+    assert len(done) < 499
 
 
 def test_every_task_is_done_once():
