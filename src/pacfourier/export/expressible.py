@@ -8,10 +8,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.arrays import FloatArray
 from pacfourier.core.boosting.columns import WIDEST
+from pacfourier.core.boosting.folded import FoldedModel
 from pacfourier.estimators.fourier_predictor import FourierPredictor
 from pacfourier.spectra import RBF, Laplacian, Matern, Mixture, RationalQuadratic, Spectrum
 
-__all__ = ["check_expressible", "check_kernel", "dense", "matern_polynomial"]
+__all__ = [
+    "check_expressible",
+    "check_kernel",
+    "dense",
+    "exported_model",
+    "matern_polynomial",
+]
 
 
 def check_expressible(model: Any) -> None:
@@ -32,6 +39,29 @@ def check_expressible(model: Any) -> None:
             f"sparse samples with {model.n_features_in_} columns: select columns before the fit, "
             "for example with SelectKBest."
         )
+
+
+def exported_model(model: Any) -> FoldedModel:
+    """Return the folded model of a predictor in double precision.
+
+    The outputs of a regressor are its amounts, in the units of the labels.
+    """
+    folded: FoldedModel = model._trained.folded["float64"]
+    if hasattr(model, "classes_"):
+        return folded
+    return in_label_units(folded, model._unit, model._centre)
+
+
+def in_label_units(model: FoldedModel, unit: Any, centre: Any) -> FoldedModel:
+    """Return a folded model whose outputs are amounts, in the units of the labels."""
+    size = len(model.amplitudes) // 2
+    factors = np.concatenate([np.ones(size), unit])
+    return model._replace(
+        weights=model.weights * factors,
+        constants=model.constants * factors + np.concatenate([np.zeros(size), centre]),
+        tables=model.tables * factors,
+        amplitudes=model.amplitudes * unit,
+    )
 
 
 def check_kernel(spectrum: Spectrum) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from pacfourier.arrays import FloatArray
 from pacfourier.core.boosting.folded import FoldedModel
 from pacfourier.estimators.fourier_predictor import FourierPredictor
-from pacfourier.export.expressible import check_expressible
+from pacfourier.export.expressible import check_expressible, exported_model
 
 __all__ = ["CodedColumn", "Formula", "formula", "to_json"]
 
@@ -114,40 +114,31 @@ def formula(model: Any) -> Formula:
         If the formula cannot express what the model does. The message names the feature.
     """
     check_exportable(model)
-    folded = model._trained.folded["float64"]
-    if hasattr(model, "classes_"):
-        classes = tuple(np.asarray(model.classes_).tolist())
-        unit, centre = np.ones(folded.amplitudes.shape[1]), 0.0
-    else:
-        classes, unit, centre = None, model._unit, model._centre
+    classes = tuple(model.classes_.tolist()) if hasattr(model, "classes_") else None
     names = getattr(model, "feature_names_in_", None)
     columns = None if names is None else tuple(map(str, names))
-    return unfolded(folded, unit, centre, classes, columns)
+    return unfolded(exported_model(model), classes, columns)
 
 
 def unfolded(
-    folded: FoldedModel,
-    unit: FloatArray,
-    centre: Any,
-    classes: tuple[Any, ...] | None,
-    columns: tuple[str, ...] | None,
+    folded: FoldedModel, classes: tuple[Any, ...] | None, columns: tuple[str, ...] | None
 ) -> Formula:
-    """Return a folded model part by part, with its scores multiplied by a unit and shifted."""
+    """Return a folded model part by part."""
     n_frequencies = len(folded.amplitudes) // 2
     inner, slopes = np.split(folded.weights, [n_frequencies], axis=1)
     phases, intercepts = np.split(folded.constants, [n_frequencies])
-    cosines, sines = np.split(folded.amplitudes * unit, 2)
+    cosines, sines = np.split(folded.amplitudes, 2)
     coded = []
     for column, first, last in zip(folded.coded, folded.starts, folded.starts[1:], strict=False):
         values = folded.tables[first:last]
-        turns, added = values[:, :n_frequencies], values[:, n_frequencies:] * unit
+        turns, added = values[:, :n_frequencies], values[:, n_frequencies:]
         coded.append(CodedColumn(int(column), folded.knots[first:last], turns, added))
     return Formula(
         folded.centres,
         inner.T,
         phases,
-        slopes * unit,
-        intercepts * unit + centre,
+        slopes,
+        intercepts,
         cosines,
         sines,
         tuple(coded),

@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
-from pacfourier.core.boosting.folded import FoldedModel
 from pacfourier.estimators.boosted_rff import BoostedRFF
 from pacfourier.estimators.fourier_classifier import FourierClassifier
 from pacfourier.estimators.fourier_regressor import FourierRegressor
@@ -16,7 +15,7 @@ from pacfourier.estimators.pb_landmarks import PBLandmarks
 from pacfourier.estimators.pbrff import PBRFF
 from pacfourier.estimators.rbf_landmarks import RBFLandmarks
 from pacfourier.estimators.rff import RFF
-from pacfourier.export.expressible import check_expressible, check_kernel
+from pacfourier.export.expressible import check_expressible, check_kernel, exported_model
 from pacfourier.export.onnx_graphs import (
     Graph,
     fourier_nodes,
@@ -128,20 +127,7 @@ def regressor_shapes(operator: Any) -> None:
 def convert_regressor(scope: Any, operator: Any, container: Any) -> None:
     """Add the graph of a regressor."""
     graph, model = Graph(scope, operator, container), operator.raw_operator
-    folded = in_label_units(model._trained.folded["float64"], model._unit, model._centre)
-    score_nodes(graph, folded, into=graph.first_output)
-
-
-def in_label_units(model: FoldedModel, unit: Any, centre: Any) -> FoldedModel:
-    """Return a folded model whose outputs are amounts, in the units of the labels."""
-    size = len(model.amplitudes) // 2
-    factors = np.concatenate([np.ones(size), unit])
-    return model._replace(
-        weights=model.weights * factors,
-        constants=model.constants * factors + np.concatenate([np.zeros(size), centre]),
-        tables=model.tables * factors,
-        amplitudes=model.amplitudes * unit,
-    )
+    score_nodes(graph, exported_model(model), into=graph.first_output)
 
 
 def classifier_shapes(operator: Any) -> None:
@@ -159,7 +145,7 @@ def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     """Add the graph of a classifier: labels and probabilities, or scores with ``raw_scores``."""
     graph, model = Graph(scope, operator, container), operator.raw_operator
     options = container.get_options(model, {"raw_scores": False, "nocl": False})
-    scores = score_nodes(graph, model._trained.folded["float64"])
+    scores = score_nodes(graph, exported_model(model))
     if model._has_label_sets:
         graph.cast(graph.add("Greater", scores, graph.number(0)), np.int64, graph.first_output)
     else:
