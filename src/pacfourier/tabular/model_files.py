@@ -1,69 +1,40 @@
-"""Save and load models: files are written completely or not at all, and loading runs no code."""
+"""Save and load models of tables. A file holds plain data only, and loading it runs no code."""
 
-import os
-import uuid
-import zipfile
+from collections.abc import Mapping
 from pathlib import Path
-
-import skops.io
+from typing import Any
 
 from pacfourier.errors import InputError
-from pacfourier.tabular.model import TabularModel
-from pacfourier.trusted_files import trusted_object
+from pacfourier.tabular.columns import Columns
+from pacfourier.tabular.encoding import Encoding
+from pacfourier.tabular.fresh_rows import RowCounts
+from pacfourier.tabular.model import TableModel
+from pacfourier.tabular.plain_files import plain_bytes, plain_data
+from pacfourier.tabular.predictor_data import predictor_data, predictor_of
+from pacfourier.tabular.table_target import TableTarget
 
-# All types in a model, besides plain data.
-TYPES = frozenset(
-    {
-        "pacfourier.core.alignment.sums.AlignmentSums",
-        "pacfourier.core.prior.frequencies.FrequencyPool",
-        "pacfourier.spectra.Mixture",
-        "pacfourier.spectra.RBF",
-        "pacfourier.core.alignment.summary.SampleSummary",
-        "pacfourier.core.alignment.targets.BinaryTarget",
-        "pacfourier.core.alignment.targets.ClassTarget",
-        "pacfourier.estimators.pbrff.PBRFF",
-        "pacfourier.tabular.columns.Columns",
-        "pacfourier.tabular.model.TabularModel",
-        "sklearn.compose._column_transformer.ColumnTransformer",
-        "sklearn.impute._base.SimpleImputer",
-        "sklearn.linear_model._logistic.LogisticRegression",
-        "sklearn.pipeline.Pipeline",
-        "sklearn.preprocessing._data.StandardScaler",
-        "sklearn.preprocessing._encoders.OneHotEncoder",
-    }
-)
+FORMAT = "pacfourier table 1"
 
 
-def check_output(path: Path, suffix: str) -> None:
-    """Raise an error if a file cannot be written there, before any work is done."""
-    if not path.name.endswith(suffix):
-        raise InputError(f"the output must end in {suffix}, got {str(path)!r}.")
-    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise InputError(f"the output must be a file in a writable folder, got {str(path)!r}.")
+def model_bytes(model: TableModel) -> bytes:
+    """Return the content of the ``.skops`` file of a model."""
+    return plain_bytes(
+        {
+            "format": FORMAT,
+            "target": model.target.to_data(),
+            "columns": model.columns.to_data(),
+            "encoding": model.encoding.to_data(),
+            "predictor": predictor_data(model.predictor),
+            "record": model.record,
+            "row counts": model.row_counts.to_data(),
+        }
+    )
 
 
-def write_file(path: Path, data: bytes) -> None:
-    """Write a file completely or not at all: an older file stays until the new one is complete."""
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise InputError(f"the output must be writable, got {str(path)!r}: {error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+def load_model(path: Path) -> TableModel:
+    """Return the model in a ``.skops`` file that ``pacfourier fit`` wrote.
 
-
-def save_model(model: TabularModel, path: Path) -> None:
-    """Write a model to a ``.skops`` file."""
-    write_file(path, skops.io.dumps(model, compression=zipfile.ZIP_DEFLATED))
-
-
-def load_model(path: Path) -> TabularModel:
-    """Return the model in a ``.skops`` file; a file that holds other types gives an error.
+    Everything is checked before it is used: a file of any other content gives an error.
 
     Parameters
     ----------
@@ -71,10 +42,57 @@ def load_model(path: Path) -> TabularModel:
 
     Returns
     -------
-    model : TabularModel
+    model : TableModel
     """
-    rule = "model must be a file that 'pacfourier fit' wrote"
-    model = trusted_object(path, TYPES, rule)
-    if not isinstance(model, TabularModel):
-        raise InputError(f"{rule}, got {str(path)!r}: it holds a {type(model).__name__}.")
-    return model
+    rule = f"model must be a file that 'pacfourier fit' wrote, got {str(path)!r}"
+    if not path.is_file():
+        raise InputError(f"{rule}: no such file.")
+    try:
+        return model_of(plain_data(path.read_bytes(), rule))
+    except InputError as error:
+        raise InputError(str(error) if rule in str(error) else f"{rule}: {error}") from None
+    # Data of the wrong structure fails in many ways; to a user they all mean the same.
+    except Exception as error:
+        raise InputError(f"{rule}: {type(error).__name__}: {error}") from None
+
+
+def model_of(data: Mapping[str, Any]) -> TableModel:
+    """Return the model in plain data, after all checks."""
+    if data["format"] != FORMAT:
+        raise InputError(f"its format must be {FORMAT!r}, got {data['format']!r}.")
+    target = TableTarget.from_data(data["target"])
+    columns, encoding = Columns.from_data(data["columns"]), Encoding.from_data(data["encoding"])
+    predictor = predictor_of(data["predictor"])
+    check_parts(target, columns, encoding, predictor)
+    counts = RowCounts.from_data(data["row counts"], len(encoding.names))
+    return TableModel(target, columns, encoding, predictor, checked_record(data["record"]), counts)
+
+
+def check_parts(target: TableTarget, columns: Columns, encoding: Encoding, predictor: Any) -> None:
+    """Raise an error if the parts of a model do not fit together."""
+    unknown = set(encoding.sources) - {column.name for column in columns.used}
+    if unknown:
+        raise InputError(f"its encoding must read columns of the table, got {sorted(unknown)}.")
+    if predictor.n_features_in_ != len(encoding.names):
+        raise InputError(
+            f"its predictor must read {len(encoding.names)} numbers, got "
+            f"{predictor.n_features_in_}."
+        )
+    classes = [str(name) for name in getattr(predictor, "classes_", ())]
+    if classes != list(target.classes):
+        raise InputError("its predictor must have the classes of its target.")
+
+
+def checked_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record of a fit, after a check of what commands read from it."""
+    texts = ("data", "date", "headline")
+    is_right = (
+        all(isinstance(record[name], str) for name in texts)
+        and all(isinstance(note, str) for note in record["notes"])
+        and all(isinstance(count, int) for count in record["class counts"])
+        and all(isinstance(count, int) for count in record["rows"].values())
+        and all(isinstance(each["error"], float) for each in record["results"])
+    )
+    if not is_right:
+        raise InputError("its record must have the entries that a fit writes.")
+    return dict(record)
