@@ -98,10 +98,10 @@ def fit_table(
         final = learned_predictor(all_rows(rows), rows, settings).predictor
     else:
         certificate = table_certificate(rows, final, settings)
-    every = all_rows(rows)
     record = fit_record(rows, settings, certificate)
     record |= result_facts(results, held_out, rows, settings, certificate)
     record |= {"data": opened.name, "seconds": time.perf_counter() - started}
+    parts = [(part.X, part.y) for part in (rows.learned, rows.held_out)]
     classes = [str(name) for name in getattr(final, "classes_", ())]
     model = TableModel(
         target=replace(rows.target, classes=classes),
@@ -111,7 +111,7 @@ def fit_table(
         record=record,
         # Without a seed: with the seed of the fit, which is in the file, others could undo the
         # noise.
-        row_counts=row_counts(every.X, every.y, np.random.default_rng()),
+        row_counts=row_counts(parts, np.random.default_rng()),
     )
     report("done", 1.0)
     return TableFit(model, held_out, results, certificate)

@@ -17,7 +17,7 @@ sqrt(m) together. For 5 % of 200 rows this is 0.7 s, so a check that found them 
 single row even better. A hash of every row would do both.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -33,6 +33,10 @@ from pacfourier.errors import InputError
 ROWS_PER_BUCKET, MOST_BUCKETS = 4, 256
 # Numbers are rounded to this share of a standard deviation before rows are compared.
 ROUNDING = 1 / 64
+# Rows that are rounded at once.
+BLOCK = 8192
+
+LabelledPart = tuple[NDArray[Any], NDArray[Any]]
 # Buckets with fewer rows in both tables together may hold nothing but noise.
 FEWEST_ROWS_COMPARED = 6
 # With fewer buckets to compare, the counts of two independent tables agree too often.
@@ -95,22 +99,25 @@ class RowCounts:
         return found
 
 
-def row_counts(X: NDArray[Any], y: NDArray[Any], rng: np.random.Generator) -> RowCounts:
+def row_counts(parts: Sequence[LabelledPart], rng: np.random.Generator) -> RowCounts:
     """Return the noisy counts of the rows of a fit.
 
     Parameters
     ----------
-    X : array of shape (n_rows, n_encoded)
-    y : array of shape (n_rows,)
-        Names of classes, or amounts.
+    parts : sequence of pairs (X, y)
+        Rows as numbers, and their labels: names of classes, or amounts. The first part decides the
+        units.
     rng : Generator
         It must not come from a seed that others know: they could undo the noise.
     """
+    X, y = parts[0]
     deviations = X.std(axis=0, dtype=np.float64)
     units = np.where(deviations > 0, deviations, 1.0)
     label_unit = float(y.std() or 1.0) if y.dtype.kind == "f" else 0.0
-    counts = bucket_counts(X, y, units, label_unit, n_buckets(len(y)))
-    return RowCounts(units, label_unit, noisy_counts(counts, rng), len(y))
+    n_rows = sum(len(y) for _, y in parts)
+    size = n_buckets(n_rows)
+    counts = sum(bucket_counts(X, y, units, label_unit, size) for X, y in parts)
+    return RowCounts(units, label_unit, noisy_counts(np.asarray(counts), rng), n_rows)
 
 
 def n_buckets(n_rows: int) -> int:
@@ -122,13 +129,21 @@ def bucket_counts(
     X: NDArray[Any], y: NDArray[Any], units: FloatArray, label_unit: float, n_buckets: int
 ) -> NDArray[np.int64]:
     """Return how many rows with their labels fall into each bucket."""
-    rounded = np.rint(X / (units * ROUNDING)).astype(np.float64)
     labels = np.rint(y / (label_unit * ROUNDING)) if label_unit else y
     names, codes = np.unique(labels, return_inverse=True)
     hashes = [int.from_bytes(blake2b(str(name).encode(), digest_size=8).digest()) for name in names]
-    keys = row_fingerprints(rounded) ^ np.array(hashes, dtype=np.uint64)[codes]
+    keys = rounded_fingerprints(X, units) ^ np.array(hashes, dtype=np.uint64)[codes]
     keys *= np.uint64(0x9E3779B97F4A7C15)
     return np.bincount((keys >> np.uint64(32)) % np.uint64(n_buckets), minlength=n_buckets)
+
+
+def rounded_fingerprints(X: NDArray[Any], units: FloatArray) -> NDArray[np.uint64]:
+    """Return one number per row, which is equal for rows that are equal after rounding."""
+    parts = [np.zeros(0, dtype=np.uint64)]
+    for start in range(0, len(X), BLOCK):
+        rounded = np.rint(X[start : start + BLOCK] / (units * ROUNDING))
+        parts.append(row_fingerprints(rounded))
+    return np.concatenate(parts)
 
 
 def noisy_counts(counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
