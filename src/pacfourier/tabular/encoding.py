@@ -415,6 +415,7 @@ class Text:
         return cls(fields.text("column"), grams, rarities, components, *rest)
 
 
+KIND_NAMES: dict[type, str] = {Category: "category", Date: "date", Text: "text"}
 KINDS: dict[str, Callable[[Any], ColumnEncoding]] = {
     "category": Category.from_data,
     "date": Date.from_data,
@@ -450,6 +451,12 @@ class Encoding:
     def sources(self) -> list[str]:
         """The column of the table that each encoded column comes from."""
         return [source for part in self for source in part.sources]
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What each column of the table holds."""
+        others = {part.column: KIND_NAMES[type(part)] for part in self.others}
+        return dict.fromkeys(self.numbers.columns, "number") | others
 
     @property
     def offsets(self) -> NDArray[np.float64]:

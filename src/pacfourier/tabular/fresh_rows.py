@@ -17,7 +17,7 @@ sqrt(m) together. For 5 % of 200 rows this is 0.7 s, so a check that found them 
 single row even better. A hash of every row would do both.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -28,7 +28,7 @@ from scipy import stats
 
 from pacfourier.arrays import FloatArray
 from pacfourier.core.alignment.summary import row_fingerprints
-from pacfourier.errors import InputError
+from pacfourier.tabular.plain_fields import PlainFields
 
 ROWS_PER_BUCKET, MOST_BUCKETS = 4, 256
 # Numbers are rounded to this share of a standard deviation before rows are compared.
@@ -82,21 +82,20 @@ class RowCounts:
         return vars(self).copy()
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any], n_encoded: int) -> "RowCounts":
-        """Return the counts in plain data that was read from a file."""
-        found = cls(**data)
-        is_right = (
-            found.units.shape == (n_encoded,)
-            and bool((found.units > 0).all())
-            and np.isfinite(found.label_unit)
-            and found.counts.ndim == 1
-            and found.counts.dtype.kind == "i"
-            and 0 < len(found.counts) <= MOST_BUCKETS
-            and found.n_rows > 0
-        )
-        if not is_right:
-            raise InputError("the counts of rows must have the shape that a fit gives them.")
-        return found
+    def from_data(cls, data: Any, n_encoded: int) -> "RowCounts":
+        """Return the counts in plain data that was read from a file, after checks."""
+        fields = PlainFields(data, "row counts")
+        units = fields.finite("units", (n_encoded,), np.float64)
+        fields.require((units > 0).all(), "units", "be positive", units)
+        counts = fields.array("counts", (None,), np.int64)
+        is_right = 0 < len(counts) <= MOST_BUCKETS
+        fields.require(is_right, "counts", f"be 1 to {MOST_BUCKETS}", len(counts))
+        label_unit = fields.value("label_unit")
+        is_right = type(label_unit) is float and 0 <= label_unit < np.inf
+        fields.require(is_right, "label_unit", "be zero or positive", label_unit)
+        n_rows = fields.value("n_rows")
+        fields.require(type(n_rows) is int and n_rows > 0, "n_rows", "be positive", n_rows)
+        return cls(units, label_unit, counts, n_rows)
 
 
 def row_counts(parts: Sequence[LabelledPart], rng: np.random.Generator) -> RowCounts:

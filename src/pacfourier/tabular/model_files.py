@@ -1,6 +1,5 @@
 """Save and load models of tables. A file holds plain data only, and loading it runs no code."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +8,16 @@ from pacfourier.tabular.columns import Columns
 from pacfourier.tabular.encoding import Encoding
 from pacfourier.tabular.fresh_rows import RowCounts
 from pacfourier.tabular.model import TableModel
+from pacfourier.tabular.plain_fields import PlainFields
 from pacfourier.tabular.plain_files import plain_bytes, plain_data
 from pacfourier.tabular.predictor_data import predictor_data, predictor_of
 from pacfourier.tabular.table_target import TableTarget
 
 FORMAT = "pacfourier table 1"
+# What commands read from the record of a fit.
+ROWS = ("read", "learned", "held out")
+RESULTS = ("error", "standard_error", "seconds")
+THRESHOLDS = ("recall", "threshold", "precision", "alarms")
 
 
 def model_bytes(model: TableModel) -> bytes:
@@ -47,52 +51,56 @@ def load_model(path: Path) -> TableModel:
     rule = f"model must be a file that 'pacfourier fit' wrote, got {str(path)!r}"
     if not path.is_file():
         raise InputError(f"{rule}: no such file.")
+    data = plain_data(path.read_bytes(), rule)
     try:
-        return model_of(plain_data(path.read_bytes(), rule))
+        return model_of(data)
     except InputError as error:
-        raise InputError(str(error) if rule in str(error) else f"{rule}: {error}") from None
-    # Data of the wrong structure fails in many ways; to a user they all mean the same.
-    except Exception as error:
-        raise InputError(f"{rule}: {type(error).__name__}: {error}") from None
+        raise InputError(f"{rule}: {error}") from None
 
 
-def model_of(data: Mapping[str, Any]) -> TableModel:
+def model_of(data: Any) -> TableModel:
     """Return the model in plain data, after all checks."""
-    if data["format"] != FORMAT:
-        raise InputError(f"its format must be {FORMAT!r}, got {data['format']!r}.")
-    target = TableTarget.from_data(data["target"])
-    columns, encoding = Columns.from_data(data["columns"]), Encoding.from_data(data["encoding"])
-    predictor = predictor_of(data["predictor"])
-    check_parts(target, columns, encoding, predictor)
-    counts = RowCounts.from_data(data["row counts"], len(encoding.names))
-    return TableModel(target, columns, encoding, predictor, checked_record(data["record"]), counts)
-
-
-def check_parts(target: TableTarget, columns: Columns, encoding: Encoding, predictor: Any) -> None:
-    """Raise an error if the parts of a model do not fit together."""
-    unknown = set(encoding.sources) - {column.name for column in columns.used}
-    if unknown:
-        raise InputError(f"its encoding must read columns of the table, got {sorted(unknown)}.")
-    if predictor.n_features_in_ != len(encoding.names):
-        raise InputError(
-            f"its predictor must read {len(encoding.names)} numbers, got "
-            f"{predictor.n_features_in_}."
-        )
+    fields = PlainFields(data, "model")
+    fields.choice("format", (FORMAT,))
+    target = TableTarget.from_data(fields.value("target"))
+    columns = Columns.from_data(fields.value("columns"))
+    encoding = Encoding.from_data(fields.value("encoding"))
+    predictor = predictor_of(fields.value("predictor"))
+    kinds = {column.name: column.kind for column in columns.used}
+    fields.require(encoding.kinds == kinds, "encoding", "read the used columns", encoding.kinds)
+    n_inputs, n_encoded = predictor.n_features_in_, len(encoding.names)
+    fields.require(n_inputs == n_encoded, "predictor", f"read {n_encoded} numbers", n_inputs)
     classes = [str(name) for name in getattr(predictor, "classes_", ())]
-    if classes != list(target.classes):
-        raise InputError("its predictor must have the classes of its target.")
+    fields.require(classes == target.classes, "predictor", "have the target's classes", classes)
+    counts = RowCounts.from_data(fields.value("row counts"), n_encoded)
+    record = checked_record(fields.value("record"), len(classes))
+    return TableModel(target, columns, encoding, predictor, record, counts)
 
 
-def checked_record(record: Mapping[str, Any]) -> dict[str, Any]:
+def checked_record(record: Any, n_classes: int) -> dict[str, Any]:
     """Return the record of a fit, after a check of what commands read from it."""
-    texts = ("data", "date", "headline")
-    is_right = (
-        all(isinstance(record[name], str) for name in texts)
-        and all(isinstance(note, str) for note in record["notes"])
-        and all(isinstance(count, int) for count in record["class counts"])
-        and all(isinstance(count, int) for count in record["rows"].values())
-        and all(isinstance(each["error"], float) for each in record["results"])
-    )
-    if not is_right:
-        raise InputError("its record must have the entries that a fit writes.")
+    fields = PlainFields(record, "record")
+    for name in ("data", "date", "headline"):
+        fields.text(name)
+    fields.texts("notes")
+    counts = fields.value("class counts")
+    is_right = isinstance(counts, list) and len(counts) == n_classes
+    is_right = is_right and all(type(count) is int for count in counts)
+    fields.require(is_right, "class counts", f"be {n_classes} whole numbers", counts)
+    rows = fields.value("rows")
+    is_right = isinstance(rows, dict) and all(type(rows.get(name)) is int for name in ROWS)
+    fields.require(is_right, "rows", f"have the numbers {', '.join(ROWS)}", rows)
+    fields.require(isinstance(fields.value("settings"), dict), "settings", "be a dict", None)
+    for name, columns in (("results", RESULTS), ("thresholds", THRESHOLDS)):
+        check_numbers(fields, name, columns)
     return dict(record)
+
+
+def check_numbers(fields: PlainFields, name: str, columns: tuple[str, ...]) -> None:
+    """Raise an error unless a part is a list of dictionaries with some finite numbers."""
+    rows = fields.value(name)
+    is_right = isinstance(rows, list) and all(
+        isinstance(row, dict) and all(type(row.get(column)) is float for column in columns)
+        for row in rows
+    )
+    fields.require(is_right, name, f"be a list of {', '.join(columns)}", rows)

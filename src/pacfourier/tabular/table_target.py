@@ -1,6 +1,5 @@
 """The target of a table: whether it holds classes or amounts, and the labels of rows."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from pacfourier.errors import InputError, listed
 from pacfourier.tabular.columns import Column, Columns, decided_columns
+from pacfourier.tabular.plain_fields import PlainFields
 
 # More different numbers than this are amounts, not classes.
 MOST_NUMERIC_CLASSES = 30
@@ -18,6 +18,7 @@ MOST_CLASSES = 1000
 # At least this share of the cells of a column of amounts are numbers.
 LEAST_NUMBERS = 0.9
 TASKS = ("classification", "regression")
+DECIMALS = (".", ",")
 
 
 class Labels(NamedTuple):
@@ -61,14 +62,14 @@ class TableTarget:
         return vars(self).copy()
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> "TableTarget":
-        """Return the target in plain data that was read from a file."""
-        target = cls(**data)
-        texts = [target.name, target.decimal, *target.classes]
-        is_known = target.task in TASKS and all(isinstance(text, str) for text in texts)
-        if not is_known or (target.task == "classification") != (len(target.classes) > 1):
-            raise InputError(f"the target must be of one of {TASKS}, got {target.task!r}.")
-        return target
+    def from_data(cls, data: Any) -> "TableTarget":
+        """Return the target in plain data that was read from a file, after checks."""
+        fields = PlainFields(data, "target")
+        task, classes = fields.choice("task", TASKS), fields.texts("classes")
+        is_right = len(classes) > 1 if task == "classification" else not classes
+        fields.require(is_right, "classes", f"fit to a {task}", classes)
+        decimal = fields.choice("decimal", DECIMALS)
+        return cls(fields.text("name"), task, classes, decimal)
 
 
 def decided_target(learned: pd.DataFrame, name: str, kind: str | None = None) -> TableTarget:
