@@ -11,7 +11,7 @@ from pacfourier.errors import InputError
 if TYPE_CHECKING:
     from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
     from pacfourier.tabular.model import FitSettings, TableFit, TableModel
-    from pacfourier.tabular.table_files import Reading
+    from pacfourier.tabular.table_blocks import Reading
 
 TABLES = ".csv, .tsv, .parquet, .arrow, .feather or .jsonl file; text may be compressed (.gz)"
 Data = Annotated[Path, typer.Argument(help=f"A {TABLES}.")]
@@ -101,7 +101,7 @@ def fit(
             seed=seed,
         )
         found = fitted(data, target, settings, reading)
-        write_outputs(found, out, report, card)
+        write_outputs(found, {"model": out, "report": report, "card": card}, overwrite)
     notes(found.model.record["notes"])
     show_fit(found)
     typer.echo(f"\nSaved in {out} ({out.stat().st_size:,} bytes).")
@@ -109,7 +109,7 @@ def fit(
 
 def reading_of(separator: str | None, encoding: str | None, missing: list[str] | None) -> "Reading":
     """Return how to read a table."""
-    from pacfourier.tabular.table_files import Reading
+    from pacfourier.tabular.table_blocks import Reading
 
     return Reading(separator, encoding, tuple(missing or ()))
 
@@ -164,22 +164,29 @@ def fitted(data: Path, target: str, settings: "FitSettings", reading: "Reading")
         return fit_table(data, target, settings, reading=reading, progress=progress)
 
 
-def write_outputs(found: "TableFit", out: Path, report: Path | None, card: Path | None) -> None:
+def write_outputs(found: "TableFit", paths: dict[str, Path | None], overwrite: bool) -> None:
     """Write the model, and the report and the card if they are wanted."""
     from pacfourier.tabular.model_files import model_bytes
-    from pacfourier.tabular.table_output import write_file
 
-    contents = {out: model_bytes(found.model)}
-    if report is not None:
+    contents: dict[Any, bytes] = {paths["model"]: model_bytes(found.model)}
+    if paths["report"] is not None:
         from pacfourier.reports.tabular_report import fit_report
 
-        contents[report] = fit_report(found).encode()
-    if card is not None:
+        contents[paths["report"]] = fit_report(found).encode()
+    if paths["card"] is not None:
         from pacfourier.reports.model_card import model_card
 
-        contents[card] = model_card(found).encode()
+        contents[paths["card"]] = model_card(found).encode()
     for path, content in contents.items():
-        write_file(path, content)
+        write(path, content, overwrite)
+
+
+def write(path: Path, content: bytes, overwrite: bool) -> None:
+    """Write a file completely or not at all."""
+    from pacfourier.tabular.table_output import written_file
+
+    with written_file(path, overwrite) as file:
+        file.write(content)
 
 
 def show_fit(found: "TableFit") -> None:
@@ -284,15 +291,13 @@ def predict(
     overwrite: Overwrite = False,
 ) -> None:
     """Add predictions to a table of new rows."""
-    from collections import Counter
-
-    from pacfourier.tabular.columns import stray_notes
+    from pacfourier.tabular.columns import Strays, stray_notes
     from pacfourier.tabular.model_files import load_model
     from pacfourier.tabular.predicting import predicted_blocks, unused_notes
     from pacfourier.tabular.table_files import open_table
     from pacfourier.tabular.table_output import check_output, written_table
 
-    strays: Counter[str] = Counter()
+    strays = Strays()
     n_rows = 0
     with input_errors():
         check_output(out, (".csv", ".parquet"), overwrite)
@@ -305,11 +310,11 @@ def predict(
             has_probabilities=proba,
             threshold=threshold,
         )
-        with progress_bar() as progress, written_table(out) as writer:
+        with progress_bar() as progress, written_table(out, overwrite) as writer:
             for block, unread in blocks:
                 writer.write(block)
                 n_rows += len(block)
-                strays += unread
+                strays.update(unread)
                 progress(f"{n_rows:,} rows", 0.0)
     notes([*table.notes, *unused_notes(fitted, table), *stray_notes(strays)])
     typer.echo(f"{n_rows:,} predictions in {out}")
@@ -374,7 +379,7 @@ def export(
     """Write a fitted predictor as C, as JSON or as ONNX."""
     from pacfourier import export
     from pacfourier.export.predictor_files import load_predictor, onnx_bytes
-    from pacfourier.tabular.table_output import check_output, write_file
+    from pacfourier.tabular.table_output import check_output
 
     formats = (
         (c, ".h", lambda model: export.to_c(model).encode()),
@@ -395,5 +400,5 @@ def export(
                 data = content(fitted)
             except ValueError as error:
                 raise InputError(str(error)) from None
-            write_file(path, data)
+            write(path, data, overwrite)
             typer.echo(f"{len(data)} bytes in {path}")

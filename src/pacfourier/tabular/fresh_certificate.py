@@ -23,7 +23,7 @@ from pacfourier.pacbayes.prediction_certificate import (
 from pacfourier.tabular.evaluation import losses_of
 from pacfourier.tabular.fresh_rows import FEWEST_ROWS_RECOGNISED
 from pacfourier.tabular.model import TableModel
-from pacfourier.tabular.table_files import Table
+from pacfourier.tabular.table_blocks import Table
 from pacfourier.tabular.training_rows import frame_summary
 
 # A smaller probability of chance agreement means that rows are not new. The probability is an

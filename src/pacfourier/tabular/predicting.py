@@ -1,13 +1,13 @@
 """Predictions for a table, block by block."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
 from pacfourier.errors import InputError, listed
+from pacfourier.tabular.columns import Strays
 from pacfourier.tabular.model import TableModel
-from pacfourier.tabular.table_files import Table
+from pacfourier.tabular.table_blocks import Table
 
 
 def predicted_blocks(
@@ -17,7 +17,7 @@ def predicted_blocks(
     columns: Sequence[str] | None = None,
     has_probabilities: bool = True,
     threshold: float | None = None,
-) -> Iterator[tuple[pd.DataFrame, Counter[str]]]:
+) -> Iterator[tuple[pd.DataFrame, Strays]]:
     """Yield blocks of a table with columns of predictions, and counts of unreadable cells.
 
     Parameters
@@ -35,11 +35,11 @@ def predicted_blocks(
     added = added_names(model, has_probabilities)
     check_names(table, kept, added)
     for block in table.blocks():
-        frame = model.columns.typed(block)
+        frame, strays = model.columns.read(block)
         values = {added[0]: model.predictions(frame, threshold)}
         if len(added) > 1:
             values |= dict(zip(added[1:], model.probabilities(frame).T, strict=True))
-        yield block[kept].assign(**values), model.columns.strays(block)
+        yield block[kept].assign(**values), strays
 
 
 def added_names(model: TableModel, has_probabilities: bool) -> list[str]:

@@ -6,7 +6,6 @@ second pass turns rows into numbers block by block, so the text of a large file 
 as a whole.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -21,9 +20,9 @@ from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.errors import InputError, listed
 from pacfourier.estimators.certify_predictions import row_summary
 from pacfourier.estimators.fourier_predictor import MOST_HELD_OUT
-from pacfourier.tabular.columns import Columns, decided_columns, stray_notes
+from pacfourier.tabular.columns import Columns, Strays, decided_columns, stray_notes
 from pacfourier.tabular.encoding import Encoding, learned_encoding
-from pacfourier.tabular.table_files import Table
+from pacfourier.tabular.table_blocks import Table
 from pacfourier.tabular.table_target import TableTarget, check_target_column, decided_target
 
 # Columns are described by at most so many rows.
@@ -274,7 +273,7 @@ class Reader:
         self.target, self.columns, self.encoding = target, columns, encoding
         self.limit, self.rate = limit, rate
         self.n_read = self.n_present = 0
-        self.strays: Counter[str] = Counter()
+        self.strays = Strays()
         self.frames: list[pd.DataFrame] = []
         self.learned: list[LabelledRows] = []
         self.held_out: list[LabelledRows] = []
@@ -285,13 +284,14 @@ class Reader:
         labels = self.target.labels(block)
         self.n_read += len(block)
         self.n_present += int(labels.is_present.sum())
-        self.strays += self.columns.strays(block)
+        typed, strays = self.columns.read(block)
+        self.strays.update(strays)
         is_held_out = draws.splits <= self.limit
         for part, is_part in (
             (self.held_out, is_held_out & labels.is_present),
             (self.learned, ~is_held_out & labels.is_present & (draws.samples < self.rate)),
         ):
-            frame = self.columns.typed(block[is_part])
+            frame = typed[is_part]
             X, y = self.encoding.encoded(frame), labels.values[is_part]
             part.append(LabelledRows(X, y, draws.samples[is_part], draws.splits[is_part]))
             if part is self.held_out:
