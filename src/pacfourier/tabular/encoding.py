@@ -415,7 +415,6 @@ class Text:
         return cls(fields.text("column"), grams, rarities, components, *rest)
 
 
-KIND_NAMES: dict[type, str] = {Category: "category", Date: "date", Text: "text"}
 KINDS: dict[str, Callable[[Any], ColumnEncoding]] = {
     "category": Category.from_data,
     "date": Date.from_data,
@@ -455,7 +454,7 @@ class Encoding:
     @property
     def kinds(self) -> dict[str, str]:
         """What each column of the table holds."""
-        others = {part.column: KIND_NAMES[type(part)] for part in self.others}
+        others = {part.to_data()["column"]: part.to_data()["kind"] for part in self.others}
         return dict.fromkeys(self.numbers.columns, "number") | others
 
     @property

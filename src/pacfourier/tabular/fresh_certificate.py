@@ -79,7 +79,8 @@ def fresh_certificate(
             f"data must have values of {model.target.name!r} to certify with, got none."
         )
     losses = np.concatenate([block.losses for block in blocks])
-    check_fresh(model, sum(block.bucket_counts for block in blocks), len(losses), is_fresh)
+    counts = np.sum([block.bucket_counts for block in blocks], axis=0)
+    check_fresh(model, counts, len(losses), is_fresh)
     summary = blocks[0].summary
     for block in blocks[1:]:
         summary = summary.merge(block.summary)
@@ -87,8 +88,8 @@ def fresh_certificate(
     if model.target.task == "regression":
         return RegressionCertificate(epsilon, assumptions, losses)
     confidences = Confidences(np.concatenate([block.confidences for block in blocks]), 1.0)
-    counts = merged_counts([block.classes for block in blocks])
-    return ClassificationCertificate(epsilon, assumptions, losses > 0, confidences, counts)
+    classes = merged_counts([block.classes for block in blocks])
+    return ClassificationCertificate(epsilon, assumptions, losses > 0, confidences, classes)
 
 
 def observed_blocks(model: TableModel, table: Table) -> Iterator[Observed]:

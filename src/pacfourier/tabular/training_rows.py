@@ -177,7 +177,9 @@ def check_columns(table: Table, division: Division) -> None:
 
 def surveyed(table: Table, division: Division, advance: Advance) -> Survey:
     """Read a table once: draw the numbers of its rows, and keep a random sample of them."""
-    splits, kept, keys = [], [], np.zeros((2, 0))
+    splits: list[FloatArray] = []
+    kept: list[pd.DataFrame] = []
+    keys: FloatArray = np.zeros((2, 0))
     n_bytes = 0
     for block, draws in division.drawn_blocks(table):
         splits.append(draws.splits)
