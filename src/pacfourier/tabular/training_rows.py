@@ -77,9 +77,10 @@ class Division:
 
     def drawn_blocks(self, table: Table) -> Iterator[tuple[pd.DataFrame, Draws]]:
         """Yield the blocks of a table with the random numbers of their rows, always the same."""
-        rng = np.random.default_rng([self.seed, 17])
+        # One generator each, so that the numbers of a row do not depend on the sizes of blocks.
+        first, second = (np.random.default_rng([self.seed, number]) for number in range(2))
         for block in table.blocks():
-            splits, samples = rng.random((2, len(block)))
+            splits, samples = first.random(len(block)), second.random(len(block))
             if self.group is not None:
                 splits = group_numbers(block[self.group], splits, self.seed)
             yield block, Draws(splits, samples)
