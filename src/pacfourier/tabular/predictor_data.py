@@ -4,6 +4,7 @@ Only what predictions need is kept. Everything is checked on the way back, becau
 damaged or forged.
 """
 
+import copy
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +19,7 @@ from pacfourier.estimators.fourier_regressor import LOSSES, FourierRegressor
 from pacfourier.estimators.training import Recipe, Trained
 from pacfourier.tabular.plain_fields import PlainFields, in_one_line
 
-__all__ = ["predictor_data", "predictor_of"]
+__all__ = ["moved_predictor", "predictor_data", "predictor_of"]
 
 Predictor = FourierClassifier | FourierRegressor
 PARTS = CosineModel._fields
@@ -205,3 +206,27 @@ def set_amounts(model: Any, fields: PlainFields, n_outputs: int) -> None:
     model._is_flat = fields.truth("is_flat")
     is_right = n_outputs == 1 or not model._is_flat
     fields.require(is_right, "is_flat", f"be False with {n_outputs} outputs", model._is_flat)
+
+
+def moved_predictor(model: Predictor, offsets: FloatArray) -> Predictor:
+    """Return the same predictor for rows to which offsets were added.
+
+    Parameters
+    ----------
+    model : FourierClassifier or FourierRegressor
+        A predictor that :func:`predictor_data` can store.
+    offsets : array of shape (n_features_in_,)
+        What was added to each column.
+
+    Returns
+    -------
+    model : FourierClassifier or FourierRegressor
+        Its predictions for ``X + offsets`` are those of the original one for X, up to rounding.
+    """
+    columns = model._trained.columns
+    centres = columns.centres.copy()
+    centres[: len(offsets)] += offsets / columns.units
+    knots = {column: each + offsets[column] for column, each in columns.knots.items()}
+    moved = copy.copy(model)
+    moved._trained = Trained.of(model._trained.model, Columns(columns.units, knots, centres))
+    return moved
