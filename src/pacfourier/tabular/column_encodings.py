@@ -69,7 +69,8 @@ class Numbers:
         deviations = np.array([np.abs(each - c).max(initial=0.0) for each, c in pairs])
         is_usual = (deviations == 0) | ((deviations >= SMALLEST) & (deviations <= LARGEST))
         exponents = np.floor(np.log10(np.where(is_usual, 1.0, deviations)))
-        return cls(list(frame.columns), centres, 10.0**exponents, np.isnan(values).any(axis=0))
+        is_gappy = np.array([len(each) < len(values) for each in known], dtype=bool)
+        return cls(list(frame.columns), centres, 10.0**exponents, is_gappy)
 
     @property
     def names(self) -> list[str]:

@@ -143,12 +143,12 @@ def trained_model(fields: PlainFields) -> Trained:
     frequencies = fields.finite("frequencies", (None, n_inputs))
     n_frequencies = len(frequencies)
     fields.require(n_frequencies, "frequencies", "have at least one row", 0)
-    amplitudes = [fields.finite(name, (n_frequencies, n_outputs)) for name in ("cosines", "sines")]
+    cosines, sines = (fields.finite(name, (n_frequencies, n_outputs)) for name in PARTS[1:3])
     linear = fields.finite("linear", (n_inputs, n_outputs))
     constants = fields.finite("constants", (n_frequencies + n_outputs,)).astype(np.float64)
     # Forged numbers may overflow on the way.
     with np.errstate(all="ignore"):
-        found = Trained.of(CosineModel(frequencies, *amplitudes, linear, intercepts), columns)
+        found = Trained.of(CosineModel(frequencies, cosines, sines, linear, intercepts), columns)
         folded = found.folded["float64"]._replace(constants=constants)
         single = folded.astype(np.float32)
     is_small = all(np.isfinite(part).all() for part in single)
