@@ -25,6 +25,8 @@ OWNER = "encoding"
 # Columns whose numbers deviate more, or less, are measured in a power of ten near their largest
 # deviation. No number is further away than so many units: single precision has no larger ones.
 LARGEST, SMALLEST, FURTHEST = 1e15, 1e-15, 1e18
+# The largest and smallest numbers that a file may hold.
+HUGE, TINY = 1e100, 1e-100
 # A category has its own column if it is one of the most frequent, and occurs more than once.
 MOST_LEVELS, FEWEST_ROWS = 39, 2
 # The parts of a text: sequences of three or four characters inside of words.
@@ -68,7 +70,7 @@ class Numbers:
         pairs = zip(known, centres, strict=True)
         deviations = np.array([np.abs(each - c).max(initial=0.0) for each, c in pairs])
         is_usual = (deviations == 0) | ((deviations >= SMALLEST) & (deviations <= LARGEST))
-        exponents = np.floor(np.log10(np.where(is_usual, 1.0, deviations)))
+        exponents = np.floor(np.log10(np.where(is_usual, 1.0, np.clip(deviations, TINY, HUGE))))
         is_gappy = np.array([len(each) < len(values) for each in known], dtype=bool)
         return cls(list(frame.columns), centres, 10.0**exponents, is_gappy)
 
@@ -114,8 +116,9 @@ class Numbers:
         columns = fields.texts("columns")
         shape = (len(columns),)
         centres, units = (fields.finite(name, shape, np.float64) for name in ("centres", "units"))
-        is_right = (units > 0).all() and np.isfinite(centres / units).all()
-        fields.require(is_right, "units", "be positive and not too small", units)
+        is_right = (units >= TINY).all() and (units <= HUGE).all()
+        fields.require(is_right, "units", "be positive and of usual size", units)
+        fields.require((np.abs(centres) <= HUGE).all(), "centres", "be of usual size", centres)
         return cls(columns, centres, units, fields.array("has_gaps", shape, np.bool_))
 
 
@@ -269,7 +272,8 @@ class Date(OneColumn):
 
     def values(self, column: pd.Series) -> NDArray[Any]:
         """Return the parts of dates, less their medians."""
-        return np.nan_to_num(date_features(column, self.features) - self.medians)
+        deviations = date_features(column, self.features) - self.medians
+        return np.nan_to_num(np.clip(deviations, -FURTHEST, FURTHEST))
 
     @classmethod
     def from_data(cls, data: Any) -> Self:
@@ -340,8 +344,8 @@ class Text(OneColumn):
 
     def values(self, column: pd.Series) -> NDArray[Any]:
         """Return the components of texts."""
-        if not self.grams:
-            return np.zeros((len(column), 0))
+        if not self.grams or not len(column):
+            return np.zeros((len(column), len(self.components)))
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         vectorizer = TfidfVectorizer(**GRAMS, vocabulary=self.grams.split("\n"))
@@ -361,10 +365,11 @@ class Text(OneColumn):
         components = fields.finite("components", (None, len(grams)), np.float32)
         is_right = len(components) <= N_COMPONENTS and bool(len(components)) == bool(grams)
         fields.require(is_right, "components", f"be 1 to {N_COMPONENTS} rows", len(components))
+        # Components have length one, and texts have at most length one before they are scaled.
+        is_unit = (np.abs(components) <= 2).all() and (np.abs(rarities) <= FURTHEST).all()
+        fields.require(is_unit, "components", "be at most one", "large numbers")
         factor = fields.positive("factor")
-        largest = max(np.abs(part).max(initial=0.0) for part in (rarities, components))
-        is_small = largest < FURTHEST and 1 / FURTHEST < factor < FURTHEST
-        fields.require(is_small, "factor", "be of usual size, as all numbers", (largest, factor))
+        fields.require(1e-9 < factor < 1e9, "factor", "be of usual size", factor)
         name, is_gappy = fields.text("column"), fields.truth("has_gaps")
         return cls(name, is_gappy, text, rarities, components, factor)
 
