@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from pacfourier.estimators.pbrff import PBRFF
     from pacfourier.estimators.rbf_landmarks import RBFLandmarks
     from pacfourier.estimators.rff import RFF
+    from pacfourier.pacbayes.assumptions import Assumption
     from pacfourier.pacbayes.balls import divergence_ball_posterior, kl_ball_posterior
-    from pacfourier.pacbayes.certificate import Assumption, Certificate
+    from pacfourier.pacbayes.certificate import Certificate
     from pacfourier.pacbayes.posteriors import gibbs_posterior
     from pacfourier.pacbayes.prediction_certificate import (
         ClassificationCertificate,
@@ -66,7 +67,7 @@ _HOMES = {
     "OKRFF": "pacfourier.estimators.okrff",
     "PBRFF": "pacfourier.estimators.pbrff",
     "RFF": "pacfourier.estimators.rff",
-    "Assumption": "pacfourier.pacbayes.certificate",
+    "Assumption": "pacfourier.pacbayes.assumptions",
     "BoostedRFF": "pacfourier.estimators.boosted_rff",
     "Certificate": "pacfourier.pacbayes.certificate",
     "ClassificationCertificate": "pacfourier.pacbayes.prediction_certificate",

@@ -1,4 +1,6 @@
 import copy
+import subprocess
+import sys
 from functools import cache
 
 import numpy as np
@@ -10,6 +12,7 @@ from pacfourier import FourierClassifier, FourierRegressor
 from pacfourier.errors import InputError
 from pacfourier.tabular.plain_files import plain_bytes, plain_data
 from pacfourier.tabular.predictor_data import moved_predictor, predictor_data, predictor_of
+from pacfourier.tabular.stored_predictor import stored_predictor
 
 QUICK = {"strength": 3.0, "random_state": 0}
 
@@ -79,6 +82,42 @@ def test_a_stored_predictor_predicts_the_same_to_the_last_bit(name, dtype):
             expected, again = getattr(model, method)(new), getattr(found, method)(new)
             assert expected.dtype == again.dtype
             np.testing.assert_array_equal(expected, again)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_predictions_without_scikit_learn_are_the_same_to_the_last_bit(name, dtype):
+    model, X = fitted(name)
+    found = stored_predictor(through_bytes(predictor_data(model)))
+    new = (10 * X[::-1]).astype(dtype)
+    np.testing.assert_array_equal(found.predict(new), model.predict(new))
+    assert hasattr(found, "predict_proba") is hasattr(model, "predict_proba")
+    if hasattr(model, "predict_proba"):
+        np.testing.assert_array_equal(found.predict_proba(new), model.predict_proba(new))
+        np.testing.assert_array_equal(found.classes_, model.classes_)
+    with pytest.raises(ValueError, match=r"X must have 5 columns as in the fit, got \(400, 2\)"):
+        found.predict(new[:, :2])
+
+
+def test_predictions_import_neither_scikit_learn_nor_other_large_libraries(tmp_path):
+    model, _ = fitted("codes")
+    (tmp_path / "m.skops").write_bytes(plain_bytes(predictor_data(model)))
+    code = """if True:
+        import sys
+        from pathlib import Path
+        import numpy as np
+        import pacfourier.tabular.encoding
+        from pacfourier.tabular.plain_files import plain_data
+        from pacfourier.tabular.stored_predictor import stored_predictor
+
+        data = plain_data(Path(sys.argv[1]).read_bytes(), "file")
+        stored_predictor(data).predict_proba(np.zeros((2, 5), dtype=np.float32))
+        late = {"sklearn", "scipy.stats", "scipy.optimize", "skops", "skrub", "matplotlib", "torch"}
+        print(*late & set(sys.modules))
+    """
+    words = [sys.executable, "-c", code, str(tmp_path / "m.skops")]
+    result = subprocess.run(words, check=False, capture_output=True, text=True)
+    assert (result.returncode, result.stdout.strip(), result.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize("name", NAMES)
