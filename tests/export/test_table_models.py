@@ -1,20 +1,17 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
+import skops.io
 
 from pacfourier import FourierClassifier, FourierRegressor
 from pacfourier.errors import InputError
 from pacfourier.export import formula, to_c, to_json
-
-pd = pytest.importorskip("pandas")
-pytest.importorskip("skrub")
-skops_io = pytest.importorskip("skops.io")
-
-from pacfourier.export.predictor_files import load_predictor  # noqa: E402
-from pacfourier.tabular.encoding import learned_encoding  # noqa: E402
-from pacfourier.tabular.plain_files import TABLE_FORMAT, plain_bytes  # noqa: E402
-from pacfourier.tabular.predictor_data import predictor_data  # noqa: E402
+from pacfourier.export.predictor_files import load_predictor
+from pacfourier.tabular.encoding import learned_encoding
+from pacfourier.tabular.plain_files import TABLE_FORMAT, plain_bytes
+from pacfourier.tabular.predictor_data import predictor_data
 
 
 def table_model(is_regression=False):
@@ -93,7 +90,7 @@ def test_a_model_whose_parts_do_not_fit_is_refused(tmp_path):
 @pytest.mark.parametrize("data", [{"a": 1}, [1, 2], ()], ids=str)
 def test_other_plain_files_are_refused(tmp_path, data):
     path = tmp_path / "m.skops"
-    path.write_bytes(skops_io.dumps(data))
+    path.write_bytes(skops.io.dumps(data))
     with pytest.raises(InputError, match=r"model must be a \.skops file"):
         load_predictor(path)
 
@@ -101,6 +98,6 @@ def test_other_plain_files_are_refused(tmp_path, data):
 def test_files_of_predictors_are_still_read(tmp_path):
     _, encoding, model = table_model()
     path = tmp_path / "m.skops"
-    path.write_bytes(skops_io.dumps(model))
+    path.write_bytes(skops.io.dumps(model))
     rows = np.zeros((2, len(encoding.names)), dtype=np.float32)
     np.testing.assert_array_equal(load_predictor(path).predict(rows), model.predict(rows))
