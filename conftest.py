@@ -28,12 +28,18 @@ NEEDS = {
     "skops": [
         "src/pacfourier/tabular",
         "tests/export/test_command.py",
+        "tests/export/test_table_models.py",
+        "tests/tabular",
         "tests/test_tabular.py",
         "tests/test_fresh_rows.py",
         "tests/benchmarks/test_guards.py",
         "tests/test_large_tables.py",
     ],
-    "skrub": ["tests/estimators/test_fourier_frames.py"],
+    "skrub": [
+        "tests/estimators/test_fourier_frames.py",
+        "tests/export/test_table_models.py",
+        "tests/tabular/test_encoding.py",
+    ],
     "torch": [
         "src/pacfourier/export/torch_conversion.py",
         "src/pacfourier/export/torch_modules.py",
