@@ -80,7 +80,8 @@ class Division:
         # One generator each, so that the numbers of a row do not depend on the sizes of blocks.
         first, second = (np.random.default_rng([self.seed, number]) for number in range(2))
         for block in table.blocks():
-            splits, samples = first.random(len(block)), second.random(len(block))
+            splits: FloatArray = first.random(len(block))
+            samples = second.random(len(block))
             if self.group is not None:
                 splits = group_numbers(block[self.group], splits, self.seed)
             yield block, Draws(splits, samples)
