@@ -230,7 +230,7 @@ def table_certificate(
 
 
 def fit_record(
-    rows: TrainingRows, settings: FitSettings, certificate: TableCertificate | None
+    rows: TrainingRows, settings: FitSettings, certificate: "TableCertificate | None"
 ) -> dict[str, Any]:
     """Return what was done, as plain data."""
     n_certifying = 0 if certificate is None else certificate.n_samples
@@ -255,7 +255,7 @@ def fit_record(
     }
 
 
-def headline(certificate: TableCertificate | None) -> str:
+def headline(certificate: "TableCertificate | None") -> str:
     """Return what is certified, or why nothing is, in one sentence."""
     if certificate is None:
         return "Nothing is certified: all rows were learned from (--certify no)"
@@ -278,7 +278,7 @@ def result_facts(
     held_out: HeldOut,
     rows: TrainingRows,
     settings: FitSettings,
-    certificate: TableCertificate | None,
+    certificate: "TableCertificate | None",
 ) -> dict[str, Any]:
     """Return how good the model is, as plain data."""
     facts: dict[str, Any] = {"results": [each._asdict() for each in results]}

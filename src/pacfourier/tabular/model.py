@@ -124,7 +124,7 @@ class TableFit:
     model: TableModel
     held_out: HeldOut
     results: "list[Result]"
-    certificate: TableCertificate | None
+    certificate: "TableCertificate | None"
 
 
 @dataclass(frozen=True)
