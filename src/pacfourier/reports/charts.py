@@ -23,6 +23,7 @@ __all__ = [
     "date_axis",
     "diagonal",
     "dots",
+    "intervals",
     "legend",
     "line",
     "number_axis",
@@ -35,7 +36,7 @@ __all__ = [
 WIDTH, HEIGHT = 320, 230
 LEFT, RIGHT, TOP, BOTTOM = 50, 12, 26, 44
 # The space of a row: its name above, its mark below.
-ROW = 32
+ROW = 36
 # The series of a chart differ in colour, in dashes and in the shape of their marks.
 N_SERIES = 4
 MOST_LETTERS = 34
@@ -106,7 +107,7 @@ def number_axis(label: str, values: Sequence[float] | FloatArray, *, zero: bool 
     """
     low, high = float(np.min(values)), float(np.max(values))
     if zero:
-        low = 0.0
+        low, high = 0.0, 1.05 * high
     if not high - low > 1e-12 * max(abs(low), abs(high)):
         low, high = low - 0.5 * (abs(low) or 1.0) * (not zero), high + 0.5 * (abs(high) or 1.0)
     ticks = round_numbers(low, high)
@@ -185,10 +186,10 @@ def line(xs: FloatArray, ys: FloatArray, series: int = 0) -> Mark:
     return draw
 
 
-def dots(xs: FloatArray, ys: FloatArray, series: int = 0, *, faint: bool = False) -> Mark:
-    """Return a mark of points. Many points are faint, so that one sees where they are dense."""
-    size = 2.5 if faint else 3.5
-    kind = f"{'faint' if faint else 'dot'} s{series % N_SERIES}"
+def dots(xs: FloatArray, ys: FloatArray, series: int = 0, *, many: bool = False) -> Mark:
+    """Return a mark of points. Many points are small rings, so that one sees where they overlap."""
+    size = 2 if many else 3.5
+    kind = f"{'ring' if many else 'dot'} s{series % N_SERIES}"
 
     def draw(frame: Frame) -> str:
         places = zip(frame.x(xs), frame.y(ys), strict=True)
@@ -220,18 +221,22 @@ def strip(width: float) -> Mark:
     return draw
 
 
-def stems(xs: FloatArray, ys: FloatArray) -> Mark:
-    """Return a mark of points, each on a line that stands on the axis."""
+def intervals(xs: FloatArray, lows: FloatArray, highs: FloatArray) -> Mark:
+    """Return a mark of upright lines between two numbers each."""
 
     def draw(frame: Frame) -> str:
-        foot = frame.y([frame.up.low])[0]
-        lines = "".join(
-            f'<path class="stem s0" d="M{x:.1f} {foot:.1f}V{y:.1f}"/>'
-            for x, y in zip(frame.x(xs), frame.y(ys), strict=True)
+        places = zip(frame.x(xs), frame.y(lows), frame.y(highs), strict=True)
+        return "".join(
+            f'<path class="stem s0" d="M{x:.1f} {low:.1f}V{high:.1f}"/>' for x, low, high in places
         )
-        return lines + dots(xs, ys)(frame)
 
     return draw
+
+
+def stems(xs: FloatArray, ys: FloatArray) -> Mark:
+    """Return a mark of points, each on a line that stands on zero."""
+    feet = np.zeros(len(ys))
+    return lambda frame: intervals(xs, feet, ys)(frame) + dots(xs, ys)(frame)
 
 
 def bars_below(edges: FloatArray, counts: FloatArray, share: float = 0.25) -> Mark:
@@ -273,8 +278,8 @@ def bars(title: str, names: Sequence[str], values: FloatArray, texts: Sequence[s
         top, size = row * ROW + 4, max(room * float(value) / most, 1.0)
         parts.append(
             f'<text class="name" x="0" y="{top + 10}">{escape(shortened(name))}</text>'
-            f'<rect class="bar" x="0" y="{top + 14}" width="{size:.1f}" height="9"/>'
-            f'<text x="{size + 5:.1f}" y="{top + 23}">{escape(text)}</text>'
+            f'<rect class="bar" x="0" y="{top + 17}" width="{size:.1f}" height="9"/>'
+            f'<text x="{size + 5:.1f}" y="{top + 26}">{escape(text)}</text>'
         )
     return _svg(title, len(names) * ROW + 4, "".join(parts))
 
@@ -304,9 +309,12 @@ def rows_of_dots(title: str, axis: Axis, names: Sequence[str], values: FloatArra
     ]
     for row, (name, xs) in enumerate(zip(names, places, strict=True)):
         top = row * ROW + 4
-        parts.append(f'<text class="name" x="0" y="{top + 10}">{escape(shortened(name))}</text>')
+        parts.append(
+            f'<path class="grid" d="M0 {top + 22}H{WIDTH}"/>'
+            f'<text class="name" x="0" y="{top + 10}">{escape(shortened(name))}</text>'
+        )
         parts += [
-            f'<path class="dot s{series % N_SERIES}" d="{_shape(series, x, top + 20, 4)}"/>'
+            f'<path class="dot s{series % N_SERIES}" d="{_shape(series, x, top + 22, 4)}"/>'
             for series, x in enumerate(xs)
         ]
     label = f'<text class="middle" x="{WIDTH / 2}" y="{foot + 34}">{escape(axis.label)}</text>'

@@ -17,7 +17,7 @@ from pacfourier.pacbayes.prediction_certificate import (
     class_counts,
     rounded_down,
 )
-from pacfourier.reports.charts import bars_below, chart, diagonal, dots, line, share_axis
+from pacfourier.reports.charts import bars_below, chart, diagonal, dots, intervals, line, share_axis
 from pacfourier.reports.page import Markup, details, figure, section, side_by_side, table
 
 if TYPE_CHECKING:
@@ -181,6 +181,18 @@ def reliability(probabilities: FloatArray, happened: NDArray[Any]) -> Reliabilit
     return Reliability(np.linspace(0, 1, N_BINS + 1), counts, means, shares)
 
 
+def likely_shares(shares: FloatArray, counts: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+    r"""Return the ends of Wilson's 95 % interval of each share.
+
+    With :math:`z = 1.96`, they are the solutions :math:`p` of
+    :math:`(\hat p - p)^2 = z^2 p (1 - p) / n`.
+    """
+    squared = 1.96**2 / counts
+    middle = (shares + squared / 2) / (1 + squared)
+    half = np.sqrt(shares * (1 - shares) * squared + squared**2 / 4) / (1 + squared)
+    return middle - half, middle + half
+
+
 def _calibration_section(fit: "TableFit") -> Markup:
     classes, held_out = fit.model.target.classes, fit.held_out
     if len(classes) == 2:
@@ -199,14 +211,15 @@ def _calibration_section(fit: "TableFit") -> Markup:
         share_axis("observed share"),
         bars_below(bins.edges, bins.counts),
         diagonal,
-        line(bins.means[full], bins.shares[full]),
+        intervals(bins.means[full], *likely_shares(bins.shares[full], bins.counts[full])),
         dots(bins.means[full], bins.shares[full]),
     )
     caption = (
         f"How often {event}, by predicted probability. On the dotted line, probabilities are what "
-        f"they say. Grey bars count rows: the longest stands for {bins.counts.max():,}."
+        "they say. Upright lines are 95 % intervals, wide where rows are few. Grey bars count "
+        f"rows: the longest stands for {bins.counts.max():,}."
     )
-    return section("Calibration", figure(drawn, caption), details("Numbers", _bin_table(bins)))
+    return section("Calibration", side_by_side(figure(drawn, caption), _bin_table(bins)))
 
 
 def _bin_table(bins: Reliability) -> Markup:
@@ -275,12 +288,17 @@ def _precision_recall(scores: FloatArray, happened: NDArray[Any], name: str) -> 
         f"Precision and recall of {name}, average precision {area:.3f}",
         share_axis("recall"),
         share_axis("precision"),
-        line(*_thinned(recalls, precisions)),
+        line(*_steps(*_thinned(recalls, precisions))),
     )
     caption = (
         f"Precision against recall. The average precision is {area:.3f}; chance has {share:.3f}."
     )
     return figure(drawn, caption)
+
+
+def _steps(xs: FloatArray, ys: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the corners of steps: each value stays until the next place."""
+    return np.repeat(xs, 2)[1:], np.repeat(ys, 2)[:-1]
 
 
 def _thinned(xs: FloatArray, ys: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # Longer lists of columns are cut, and lists longer than the second number are folded.
 MOST_LISTED, MOST_OPEN = 300, 15
+PLURALS = {"number": "numbers", "category": "categories", "date": "dates", "text": "texts"}
 NOT_CERTIFIED = (
     "The numbers below were observed on rows that the model was not learned from. They guarantee "
     "nothing for new rows."
@@ -71,12 +72,10 @@ def report_title(fit: "TableFit") -> str:
 
 
 def _meaning(fit: "TableFit") -> list[str]:
-    """Return the headline and what it means."""
-    record = fit.model.record
-    lines = [_pretty(record["headline"])]
-    if record["is_certified"] and fit.certificate is not None:
-        return [*lines, certified_meaning(fit.certificate)]
-    return [*lines, NOT_CERTIFIED]
+    """Return what is certified, in plain words, or why nothing is."""
+    if fit.model.record["is_certified"] and fit.certificate is not None:
+        return [certified_meaning(fit.certificate)]
+    return [_pretty(fit.model.record["headline"]), NOT_CERTIFIED]
 
 
 def certified_meaning(certificate: PredictionCertificate) -> str:
@@ -148,7 +147,7 @@ def advice(results: Sequence["Result"], *, is_amount: bool) -> str:
     text : str
     """
     ours, *rivals, constant = results
-    best = min(rivals, key=lambda result: result.error)
+    best = min(rivals, key=lambda result: result.error, default=constant)
     if _gap(ours, constant) >= 0 or _is_close(ours, constant):
         what = "the same value" if is_amount else "the most frequent class"
         return (
@@ -225,11 +224,11 @@ def _said(value: object) -> str:
 def _columns_section(fit: "TableFit") -> Markup:
     columns = fit.model.columns
     counts = Counter(column.kind for column in columns.used)
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.items()) or "none"
+    kinds = ", ".join(f"{PLURALS[kind]}: {count:,}" for kind, count in counts.items())
     used = [(column.name, column.kind) for column in islice(columns.used, MOST_LISTED)]
     left = list(islice(columns.left_out.items(), MOST_LISTED))
     parts = [
-        f"Columns by kind: {kinds}. Left out: {len(columns.left_out):,}.",
+        f"In use: {kinds or 'none'}. Left out: {len(columns.left_out):,}.",
         _folded("Columns in use", ["column", "kind"], used, len(columns.used)),
     ]
     if left:
