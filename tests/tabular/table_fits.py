@@ -266,9 +266,24 @@ def amounts(**options):
     return fitted(frame, values, MIXED, **options)
 
 
+def long_names(**options):
+    rng = np.random.default_rng(4)
+    frame = mixed_frame(400, rng)
+    labels = np.where(
+        frame["age"].fillna(40) + 5 * rng.normal(size=400) > 40,
+        "Wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww",
+        "a class whose name is as long as a sentence, with 'quotes' and \N{SNOWMAN}",
+    )
+    frame["job"] = frame["job"] + " of the municipal hospital of a town with a long name"
+    names = {name: f"{name} " + "M" * 70 for name in frame}
+    kinds = {names[name]: kind for name, kind in MIXED.items()}
+    return fitted(frame.rename(columns=names), labels, kinds, **options)
+
+
 FITS = {
     "two classes": two_classes,
     "rare class": rare_class,
     "many classes": many_classes,
     "amounts": amounts,
+    "long names": long_names,
 }

@@ -5,9 +5,12 @@ there. On a wide screen, charts are put side by side.
 """
 
 import math
+from bisect import bisect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import accumulate
+from unicodedata import east_asian_width
 
 import numpy as np
 
@@ -39,7 +42,8 @@ LEFT, RIGHT, TOP, BOTTOM = 50, 12, 26, 44
 ROW = 36
 # The series of a chart differ in colour, in dashes and in the shape of their marks.
 N_SERIES = 4
-MOST_LETTERS = 34
+# How many letters of usual width fit beside each other.
+MOST_LETTERS = 40
 
 
 @dataclass(frozen=True)
@@ -317,8 +321,9 @@ def rows_of_dots(title: str, axis: Axis, names: Sequence[str], values: FloatArra
             f'<path class="dot s{series % N_SERIES}" d="{_shape(series, x, top + 22, 4)}"/>'
             for series, x in enumerate(xs)
         ]
-    label = f'<text class="middle" x="{WIDTH / 2}" y="{foot + 34}">{escape(axis.label)}</text>'
-    return _svg(title, height, "".join(parts) + label)
+    name = escape(shortened(axis.label))
+    parts.append(f'<text class="middle" x="{WIDTH / 2}" y="{foot + 34}">{name}</text>')
+    return _svg(title, height, "".join(parts))
 
 
 def legend(names: Sequence[str]) -> Markup:
@@ -335,7 +340,17 @@ def legend(names: Sequence[str]) -> Markup:
 
 def shortened(text: str) -> str:
     """Return a text that fits into the width of a chart."""
-    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
+    ends = list(accumulate(map(letter_width, text)))
+    if not ends or ends[-1] <= MOST_LETTERS:
+        return text
+    return f"{text[: bisect(ends, MOST_LETTERS - 1)]}…"
+
+
+def letter_width(letter: str) -> float:
+    """Return about how wide a letter is, in letters of usual width."""
+    if east_asian_width(letter) in "WF" or letter in "MWmw@%":
+        return 1.7
+    return 1.25 if letter.isupper() else 1.0
 
 
 def _svg(title: str, height: float, content: str) -> Markup:
@@ -360,10 +375,10 @@ def _grid(frame: Frame) -> str:
         parts.append(f'<text class="end" x="{LEFT - 6}" y="{y + 4:.1f}">{escape(text)}</text>')
     middle = (LEFT + WIDTH - RIGHT) / 2
     parts.append(f'<path class="axis" d="M{LEFT} {HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>')
-    parts.append(f'<text class="name" x="0" y="12">{escape(frame.up.label)}</text>')
+    parts.append(f'<text class="name" x="0" y="12">{escape(shortened(frame.up.label))}</text>')
     parts.append(
         f'<text class="middle name" x="{middle}" y="{HEIGHT - 8}">'
-        f"{escape(frame.across.label)}</text>"
+        f"{escape(shortened(frame.across.label))}</text>"
     )
     return "".join(parts)
 

@@ -77,7 +77,7 @@ def quoted(text: str) -> str:
 def plain(text: object) -> str:
     """Return a text as Markdown that shows it as it is, on one line, also inside a table."""
     line = " ".join(str(text).split())
-    for sign in "\\`*_[]<>|#":
+    for sign in "\\`*_[]<>|#&~":
         line = line.replace(sign, f"\\{sign}")
     return line
 

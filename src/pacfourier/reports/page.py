@@ -38,18 +38,18 @@ h3 { font-size: 1.05rem; margin: 1.5rem 0 0.5rem; }
 .verdict.good { border-color: var(--good); }
 .verdict p { margin: 0.4rem 0; }
 .scroll { overflow-x: auto; margin: 0 0 1rem; }
-table { border-collapse: collapse; min-width: 100%; overflow-wrap: normal; }
+table { border-collapse: collapse; min-width: 100%; overflow-wrap: break-word; }
 caption { text-align: left; color: var(--soft); font-size: 0.9rem; padding: 0 0 0.4rem; }
 caption span { display: inline-block; position: sticky; left: 0; max-width: calc(100vw - 2.5rem); }
 th, td { padding: 0.4rem 0.75rem; text-align: left; vertical-align: top;
-  border-bottom: 1px solid var(--line); min-width: 5rem; }
+  border-bottom: 1px solid var(--line); min-width: 5rem; max-width: 30rem; }
 td:first-child:nth-last-child(2), th:first-child:nth-last-child(2) { min-width: 9rem; }
 th { font-weight: 600; }
 tbody th { font-weight: 500; }
 thead th { background: var(--band); }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 td.number { white-space: nowrap; }
-@media (max-width: 30rem) { th, td { padding: 0.4rem 0.4rem; min-width: 0; }
+@media (max-width: 30rem) { th, td { padding: 0.4rem 0.4rem; min-width: 0; max-width: 11rem; }
   .scroll { font-size: 0.9rem; }
   td:first-child:nth-last-child(2), th:first-child:nth-last-child(2) { min-width: 5.5rem; } }
 summary { cursor: pointer; margin: 0.75rem 0; font-weight: 600; }
@@ -60,7 +60,7 @@ figcaption { color: var(--soft); font-size: 0.9rem; margin-top: 0.5rem; }
 .beside { display: grid; gap: 0 2rem;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 18rem), 1fr)); }
 .beside > * { min-width: 0; }
-.chart { display: block; width: 100%; max-width: 28rem; height: auto; overflow: visible; }
+.chart { display: block; width: 100%; max-width: 28rem; height: auto; }
 .chart text { fill: var(--soft); font: 12px system-ui, sans-serif; }
 .chart text.name { fill: var(--ink); }
 .chart .middle { text-anchor: middle; }
