@@ -9,6 +9,7 @@ from pacfourier.pacbayes.prediction_certificate import (
     RegressionCertificate,
     shortened_up,
 )
+from pacfourier.reports.certified import valid_certificate
 from pacfourier.reports.charts import chart, diagonal, dots, number_axis, strip
 from pacfourier.reports.page import Markup, figure, section, side_by_side, table
 
@@ -37,9 +38,8 @@ def amount_sections(fit: "TableFit") -> list[Markup]:
 
 def certified_half_width(fit: "TableFit") -> float | None:
     """Return how far from the prediction 90 % of new values lie at most; None if unknown."""
-    certificate = fit.certificate
-    is_known = isinstance(certificate, RegressionCertificate) and not certificate.violations
-    if not is_known or not fit.model.record["is_certified"]:
+    certificate = valid_certificate(fit)
+    if not isinstance(certificate, RegressionCertificate):
         return None
     width = certificate.half_width()
     return width if np.isfinite(width) else None

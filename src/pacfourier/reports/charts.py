@@ -150,9 +150,8 @@ def date_axis(label: str, values: "np.ndarray") -> Axis:
     low, high = float(seconds.min()), float(seconds.max())
     places = np.linspace(low, high, 3)
     unit = "D" if high - low > 3 * 86_400 else "m"
-    texts = np.datetime_as_string(places.astype("datetime64[s]"), unit=unit)
-    ticks = ((float(place), str(text)) for place, text in zip(places, texts, strict=True))
-    return Axis(label, low, high, tuple(ticks))
+    texts = places.astype("datetime64[s]").astype(f"datetime64[{unit}]").astype(str)
+    return Axis(label, low, high, tuple(zip(places.tolist(), texts.tolist(), strict=True)))
 
 
 def seconds_of(values: "np.ndarray") -> FloatArray:
@@ -249,7 +248,9 @@ def bars_below(edges: FloatArray, counts: FloatArray, share: float = 0.25) -> Ma
     def draw(frame: Frame) -> str:
         places = frame.x(edges)
         foot = HEIGHT - BOTTOM
-        sizes = share * (HEIGHT - TOP - BOTTOM) * np.asarray(counts) / max(np.max(counts), 1)
+        sizes = (
+            share * (HEIGHT - TOP - BOTTOM) * np.asarray(counts) / max(float(np.max(counts)), 1.0)
+        )
         return "".join(
             f'<rect class="count" x="{start + 1:.1f}" y="{foot - size:.1f}" '
             f'width="{end - start - 2:.1f}" height="{size:.1f}"/>'

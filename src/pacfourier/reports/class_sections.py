@@ -17,6 +17,7 @@ from pacfourier.pacbayes.prediction_certificate import (
     class_counts,
     rounded_down,
 )
+from pacfourier.reports.certified import valid_certificate
 from pacfourier.reports.charts import bars_below, chart, diagonal, dots, intervals, line, share_axis
 from pacfourier.reports.page import Markup, details, figure, section, side_by_side, table
 
@@ -80,10 +81,9 @@ def _per_class_section(fit: "TableFit") -> Markup:
         "rows predicted as a class, the share that belongs to it."
     )
     if bounds:
-        probability = f"{1 - fit.certificate.epsilon:g}"
         text += (
-            " Certified numbers are lower bounds for new rows. All of them hold together, with "
-            f"probability {probability}."
+            " Certified numbers are lower bounds for new rows. All of them hold together, with the "
+            "probability named above."
         )
     many = len(rows) > MOST_OPEN
     return section(
@@ -93,9 +93,8 @@ def _per_class_section(fit: "TableFit") -> Markup:
 
 def _certified_rates(fit: "TableFit") -> list[dict[str, float]]:
     """Return lower bounds of recall and precision by class; nothing without a certificate."""
-    certificate = fit.certificate
-    is_known = isinstance(certificate, ClassificationCertificate) and not certificate.violations
-    if not is_known or not fit.model.record["is_certified"]:
+    certificate = valid_certificate(fit)
+    if not isinstance(certificate, ClassificationCertificate):
         return []
     rates = (certificate.recall, certificate.precision)
     return [{str(name): rate for name, rate in each.items()} for each in rates]

@@ -17,6 +17,7 @@ from pacfourier.reports.charts import (
     number_axis,
     rows_of_dots,
     seconds_of,
+    shortened,
     stems,
 )
 from pacfourier.reports.class_sections import positive_class
@@ -220,7 +221,7 @@ def _wave_table(
     rows = []
     for wave in np.argsort(-shares, kind="stable")[:MOST_WAVES]:
         strongest = np.argsort(-turns[wave], kind="stable")[:MOST_NAMES]
-        along = ", ".join(names[each] for each in strongest if turns[wave, each] > 0)
+        along = ", ".join(shortened(names[each]) for each in strongest if turns[wave, each] > 0)
         rows.append((f"{100 * shares[wave]:.1f} %", f"{speeds[wave]:.2f}", along))
     headers = ["share of all waves", "turns across the data", "columns that turn it most"]
     return table(headers, rows, numeric=(0, 1), caption="The waves that move predictions most")

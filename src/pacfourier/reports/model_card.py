@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from pacfourier.reports.tabular_report import NOT_CERTIFIED, advice, certified_meaning
+from pacfourier.reports.certified import NOT_CERTIFIED, certified_meaning, valid_certificate
+from pacfourier.reports.tabular_report import advice
 
 if TYPE_CHECKING:
     from pacfourier.tabular.model import TableFit
@@ -144,13 +145,12 @@ def _evaluation(fit: "TableFit") -> str:
 
 
 def _certificate(fit: "TableFit") -> str:
-    record, certificate = fit.model.record, fit.certificate
-    is_certified = record["is_certified"] and certificate is not None
-    meaning = certified_meaning(certificate) if is_certified else NOT_CERTIFIED
-    text = f"{plain(record['headline'])}\n\n{plain(meaning)}"
-    if certificate is None:
+    certificate = valid_certificate(fit)
+    meaning = NOT_CERTIFIED if certificate is None else certified_meaning(certificate)
+    text = f"{plain(fit.model.record['headline'])}\n\n{plain(meaning)}"
+    if fit.certificate is None:
         return text
-    rows = [(item.name, item.status, item.reason) for item in certificate.assumptions]
+    rows = [(item.name, item.status, item.reason) for item in fit.certificate.assumptions]
     return f"{text}\n\n{markdown_table(['assumption', 'status', 'meaning'], rows)}"
 
 

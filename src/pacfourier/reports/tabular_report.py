@@ -6,15 +6,8 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from pacfourier.bounds._result import rounded_up
-from pacfourier.pacbayes.prediction_certificate import (
-    USUAL_COVERAGE,
-    ClassificationCertificate,
-    PredictionCertificate,
-    RegressionCertificate,
-    shortened_up,
-)
 from pacfourier.reports.amount_sections import amount_sections
+from pacfourier.reports.certified import NOT_CERTIFIED, certified_meaning, valid_certificate
 from pacfourier.reports.class_sections import class_sections
 from pacfourier.reports.effect_sections import effect_section, wave_section
 from pacfourier.reports.page import Markup, details, page, section, table, verdict
@@ -25,10 +18,6 @@ if TYPE_CHECKING:
 # Longer lists of columns are cut, and lists longer than the second number are folded.
 MOST_LISTED, MOST_OPEN = 300, 15
 PLURALS = {"number": "numbers", "category": "categories", "date": "dates", "text": "texts"}
-NOT_CERTIFIED = (
-    "The numbers below were observed on rows that the model was not learned from. They guarantee "
-    "nothing for new rows."
-)
 
 
 def fit_report(fit: "TableFit") -> Markup:
@@ -73,31 +62,10 @@ def report_title(fit: "TableFit") -> str:
 
 def _meaning(fit: "TableFit") -> list[str]:
     """Return what is certified, in plain words, or why nothing is."""
-    if fit.model.record["is_certified"] and fit.certificate is not None:
-        return [certified_meaning(fit.certificate)]
+    certificate = valid_certificate(fit)
+    if certificate is not None:
+        return [certified_meaning(certificate)]
     return [_pretty(fit.model.record["headline"]), NOT_CERTIFIED]
-
-
-def certified_meaning(certificate: PredictionCertificate) -> str:
-    """Return what a certificate says about new rows, in plain words."""
-    if isinstance(certificate, ClassificationCertificate):
-        share = f"{rounded_up(100 * certificate.error, 2)} %"
-        observed = f"{100 * certificate.observed_error:.2f} %"
-        claim = f"Of new rows like these, at most {share} are predicted wrongly."
-        seen = f"On the rows that certify the model, {observed} were."
-    elif isinstance(certificate, RegressionCertificate):
-        width = shortened_up(certificate.half_width())
-        share = f"{100 * USUAL_COVERAGE:g} %"
-        claim = (
-            f"For at least {share} of new rows like these, the true value lies within {width} of "
-            "the prediction."
-        )
-        mean = f"{certificate.absolute_errors.mean():.4g}"
-        seen = f"On the rows that certify the model, the mean absolute error was {mean}."
-    return (
-        f"{claim} This holds with probability {1 - certificate.epsilon:g} over the "
-        f"{certificate.n_samples:,} rows that were kept apart to certify the model. {seen}"
-    )
 
 
 def _pretty(text: str) -> str:
