@@ -56,6 +56,30 @@ def test_the_first_lines_say_that_nothing_is_certified_and_why(fits):
     assert "violated" in page
 
 
+def test_a_model_that_was_learned_from_all_rows_says_so(fits):
+    page = fit_report(replace(fits["two classes"], certificate=None))
+    assert "was then learned from all rows" in page.partition("<h2>")[0]
+    assert "shuffled between rows that the model was learned from" in page
+    assert "shuffled between held-out rows" in fit_report(fits["two classes"])
+
+
+def test_too_few_rows_for_a_bound_certify_nothing(fits):
+    fit = with_record(fits["amounts"], headline="Too few rows to bound the absolute error")
+    certificate = replace(fit.certificate, absolute_errors=fit.certificate.absolute_errors[:5])
+    page = fit_report(replace(fit, certificate=certificate))
+    assert "<h1>outcome: nothing is certified</h1>" in page
+    assert "Too few rows to bound" in page.partition("<h2>")[0]
+    assert "as certified" not in page
+
+
+def test_a_class_that_the_model_does_not_know_is_an_error(fits):
+    fit = fits["two classes"]
+    truth = fit.held_out.truth.astype("U20")
+    truth[0] = "unheard of"
+    page = fit_report(replace(fit, held_out=replace(fit.held_out, truth=truth)))
+    assert '<th scope="row">unheard of</th>' in page
+
+
 @pytest.mark.parametrize("name", FITS)
 def test_everything_from_the_table_is_escaped(pages, name):
     page = pages[name]
@@ -112,7 +136,7 @@ def test_curves_and_thresholds_are_for_two_classes(pages):
     for name, page in pages.items():
         is_double = name not in ("many classes", "amounts")
         assert ("ROC curve" in page) == is_double
-        assert ("wished recall" in page) == is_double
+        assert ("certified recall" in page) == is_double
         assert ("Reliability" in page) == (name != "amounts")
         assert ("Observed absolute errors" in page) == (name == "amounts")
 
@@ -123,10 +147,9 @@ def test_held_out_rows_of_one_class_have_no_curves(fits):
     assert "all of one class" in fit_report(replace(fit, held_out=held_out))
 
 
-def test_the_positive_class_is_the_rarer_one_or_the_one_of_the_record(fits):
+def test_the_positive_class_is_the_rarer_one(fits):
     assert positive_class(fits["two classes"]) == "malignant"
     assert positive_class(fits["rare class"]) == "yes <b>"
-    assert positive_class(with_record(fits["two classes"], positive="benign")) == "benign"
 
 
 def test_effects_and_waves_are_shown(fits, pages):
@@ -180,6 +203,11 @@ def test_a_weighted_fit_says_so(fits):
     settings = fits["rare class"].model.record["settings"] | {"class_weight": "balanced"}
     page = fit_report(with_record(fits["rare class"], settings=settings))
     assert "The classes were weighted (balanced)" in page
+    settings |= {"class_weight": {"no": 2.0}, "types": {}, "certify": False}
+    page = fit_report(with_record(fits["rare class"], settings=settings))
+    assert "The classes were weighted (no: 2.0)" in page
+    assert '<th scope="row">types</th><td>none</td>' in page
+    assert '<th scope="row">certify</th><td>no</td>' in page
 
 
 def results(ours, linear, trees, constant, noise=0.01):

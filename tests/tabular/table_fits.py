@@ -81,6 +81,9 @@ class Model:
     def probabilities(self, frame):
         return self.predictor.predict_proba(self.encoding.encoded(frame))
 
+    def rarer_place(self):
+        return int(np.argmin(self.record["class counts"]))
+
 
 class Result(NamedTuple):
     name: str
@@ -185,7 +188,8 @@ def record_of(model, held_out, certificate, n_learned):
         "is_certified": certificate is not None,
         "certificate": certificate.to_dict() if certificate else None,
         "confusion": confusion or None,
-        "thresholds": thresholds if len(classes) == 2 else None,
+        "class counts": [int((held_out.truth == name).sum()) for name in classes],
+        "thresholds": thresholds if len(classes) == 2 and certificate else [],
     }
 
 

@@ -1,5 +1,6 @@
 """What is certified about a fit, in plain words."""
 
+from math import isinf
 from typing import TYPE_CHECKING, TypeAlias
 
 from pacfourier.bounds._result import rounded_up
@@ -13,21 +14,35 @@ from pacfourier.pacbayes.prediction_certificate import (
 if TYPE_CHECKING:
     from pacfourier.tabular.model import TableFit
 
-__all__ = ["NOT_CERTIFIED", "certified_meaning", "valid_certificate"]
+__all__ = ["certified_meaning", "statement", "valid_certificate"]
 
 NOT_CERTIFIED = (
     "The numbers below were observed on rows that the model was not learned from. They guarantee "
     "nothing for new rows."
 )
+LEARNED_FROM_ALL = (
+    "The errors below are those of a first model, on rows that were held out from it. They "
+    "guarantee nothing for new rows. The model itself was then learned from all rows."
+)
 PredictorCertificate: TypeAlias = ClassificationCertificate | RegressionCertificate
 
 
 def valid_certificate(fit: "TableFit") -> PredictorCertificate | None:
-    """Return the certificate of a fit; None if there is none, or if it is refused."""
+    """Return the certificate of a fit; None if there is none, or if it says nothing."""
     certificate = fit.certificate
-    if certificate is None or certificate.violations or not fit.model.record["is_certified"]:
+    if not isinstance(certificate, PredictorCertificate) or certificate.violations:
+        return None
+    if isinstance(certificate, RegressionCertificate) and isinf(certificate.half_width()):
         return None
     return certificate
+
+
+def statement(fit: "TableFit") -> str:
+    """Return what is certified about a fit, or what its numbers are worth without a certificate."""
+    certificate = valid_certificate(fit)
+    if certificate is not None:
+        return certified_meaning(certificate)
+    return LEARNED_FROM_ALL if fit.certificate is None else NOT_CERTIFIED
 
 
 def certified_meaning(certificate: PredictorCertificate) -> str:

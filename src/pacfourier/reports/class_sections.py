@@ -48,14 +48,8 @@ def class_sections(fit: "TableFit") -> list[Markup]:
 
 
 def positive_class(fit: "TableFit") -> str:
-    """Return the class that curves and thresholds are about: the rarer of two.
-
-    The record may name it, as ``"positive"``.
-    """
-    first, second = fit.model.target.classes
-    truth = np.asarray(fit.held_out.truth)
-    rarer = first if (truth == first).sum() < (truth == second).sum() else second
-    return str(fit.model.record.get("positive") or rarer)
+    """Return the class that curves and thresholds are about: the one of two that is rarer."""
+    return str(fit.model.target.classes[fit.model.rarer_place()])
 
 
 def _per_class_section(fit: "TableFit") -> Markup:
@@ -252,19 +246,26 @@ def _threshold_section(fit: "TableFit") -> Markup:
         f"{n_positive:,} of {len(happened):,} are {name}.",
         side_by_side(_roc(scores, happened, name), _precision_recall(scores, happened, name)),
     ]
-    found = fit.model.record.get("thresholds")
-    if found:
-        rows = [
-            (f"{each['recall']:g}", *(f"{each[key]:.4f}" for key in THRESHOLD_KEYS))
-            for each in found
-        ]
-        headers = ["wished recall", "threshold", "precision", "share of rows called"]
-        caption = f"Thresholds for the class {name}, as observed on held-out rows"
-        parts.append(table(headers, rows, numeric=range(4), caption=caption))
-    return section("Thresholds", *parts)
+    found = fit.model.record["thresholds"]
+    return section("Thresholds", *parts, *([_threshold_table(found, name)] if found else []))
 
 
-THRESHOLD_KEYS = ("threshold", "precision", "alarms")
+def _threshold_table(found: list[dict[str, float]], name: str) -> Markup:
+    rows = [
+        (
+            f"{each['recall']:g}",
+            *(f"{each[key]:.4f}" for key in ("threshold", "precision", "alarms")),
+        )
+        for each in found
+    ]
+    caption = (
+        f"Thresholds for the class {name}. Each finds at least the wished share of new rows of "
+        "this class. All of them hold together, with the probability named above. A threshold of "
+        "zero means that there are too few rows to promise more. Precision and the share of rows "
+        "called were observed."
+    )
+    headers = ["certified recall", "threshold", "precision", "share of rows called"]
+    return table(headers, rows, numeric=range(4), caption=caption)
 
 
 def _roc(scores: FloatArray, happened: NDArray[Any], name: str) -> Markup:

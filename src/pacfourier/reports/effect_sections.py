@@ -60,6 +60,8 @@ def effect_section(fit: "TableFit") -> Markup:
     first = [item for item in found[:MOST_BARS] if item.rise > 0] or found[:1]
     is_amount = fit.model.target.task == "regression"
     measure = "mean absolute error" if is_amount else "mean probability of wrong classes"
+    is_seen = fit.certificate is None
+    rows = "rows that the model was learned from" if is_seen else "held-out rows"
     rises = np.array([item.rise for item in first])
     drawn = bars(
         f"Rise of the {measure} by column",
@@ -68,8 +70,8 @@ def effect_section(fit: "TableFit") -> Markup:
         [f"{rise:.3g}" for rise in rises],
     )
     caption = (
-        f"How much the {measure} on held-out rows rises if the values of one column are shuffled "
-        "between the rows. Columns that say the same hide each other's importance."
+        f"How much the {measure} rises if the values of one column are shuffled between {rows}. "
+        "Columns that say the same hide each other's importance."
     )
     visible = [item.column for item in first if item.rise >= SMALLEST_SHARE * first[0].rise]
     shown = effects(fit.model, fit.held_out.frame, visible)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from pacfourier.reports.certified import NOT_CERTIFIED, certified_meaning, valid_certificate
+from pacfourier.reports.certified import statement
 from pacfourier.reports.tabular_report import advice
 
 if TYPE_CHECKING:
@@ -145,9 +145,7 @@ def _evaluation(fit: "TableFit") -> str:
 
 
 def _certificate(fit: "TableFit") -> str:
-    certificate = valid_certificate(fit)
-    meaning = NOT_CERTIFIED if certificate is None else certified_meaning(certificate)
-    text = f"{plain(fit.model.record['headline'])}\n\n{plain(meaning)}"
+    text = f"{plain(fit.model.record['headline'])}\n\n{plain(statement(fit))}"
     if fit.certificate is None:
         return text
     rows = [(item.name, item.status, item.reason) for item in fit.certificate.assumptions]

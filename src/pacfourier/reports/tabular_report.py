@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pacfourier.reports.amount_sections import amount_sections
-from pacfourier.reports.certified import NOT_CERTIFIED, certified_meaning, valid_certificate
+from pacfourier.reports.certified import statement, valid_certificate
 from pacfourier.reports.class_sections import class_sections
 from pacfourier.reports.effect_sections import effect_section, wave_section
 from pacfourier.reports.page import Markup, details, page, section, table, verdict
@@ -35,7 +35,7 @@ def fit_report(fit: "TableFit") -> Markup:
     record = fit.model.record
     is_amount = fit.model.target.task == "regression"
     parts = [
-        verdict(record["is_certified"], *_meaning(fit)),
+        _verdict(fit),
         _results_section(fit),
     ]
     if len(fit.held_out.truth):
@@ -51,21 +51,17 @@ def fit_report(fit: "TableFit") -> Markup:
 
 def report_title(fit: "TableFit") -> str:
     """Return what is predicted and what is certified about it, in one line."""
-    record = fit.model.record
     name = fit.model.target.name
-    return (
-        f"{name}: {_pretty(record['headline'])}"
-        if record["is_certified"]
-        else (f"{name}: nothing is certified")
-    )
+    if valid_certificate(fit) is None:
+        return f"{name}: nothing is certified"
+    return f"{name}: {_pretty(fit.model.record['headline'])}"
 
 
-def _meaning(fit: "TableFit") -> list[str]:
+def _verdict(fit: "TableFit") -> Markup:
     """Return what is certified, in plain words, or why nothing is."""
-    certificate = valid_certificate(fit)
-    if certificate is not None:
-        return [certified_meaning(certificate)]
-    return [_pretty(fit.model.record["headline"]), NOT_CERTIFIED]
+    is_certified = valid_certificate(fit) is not None
+    reason = [] if is_certified else [_pretty(fit.model.record["headline"])]
+    return verdict(is_certified, *reason, statement(fit))
 
 
 def _pretty(text: str) -> str:
@@ -159,8 +155,8 @@ def _weight_warning(settings: dict[str, Any]) -> list[str]:
     if not settings.get("class_weight"):
         return []
     return [
-        f"The classes were weighted ({settings['class_weight']}), so this model does not aim at "
-        "the lowest error, and its probabilities are not shares of rows."
+        f"The classes were weighted ({_said(settings['class_weight'])}), so this model does not "
+        "aim at the lowest error, and its probabilities are not shares of rows."
     ]
 
 
@@ -185,8 +181,12 @@ def _data_section(fit: "TableFit") -> Markup:
 
 
 def _said(value: object) -> str:
-    words = {None: "none", False: "no", True: "yes", "": "none"}
-    return words.get(value, str(value)) if isinstance(value, str | bool | None) else str(value)
+    """Return the value of a setting in words."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {each}" for name, each in value.items()) or "none"
+    if value is None or value is False:
+        return "no" if value is False else "none"
+    return str(value)
 
 
 def _columns_section(fit: "TableFit") -> Markup:

@@ -155,9 +155,9 @@ def _losses_of(model: "TableModel", truth: NDArray[Any]) -> Callable[[pd.DataFra
     """Return the function that gives the loss of each row of a frame."""
     if model.target.task == "regression":
         return lambda frame: np.abs(model.predictions(frame) - truth)
-    places = np.array([model.target.classes.index(str(label)) for label in truth])
-    rows = np.arange(len(places))
-    return lambda frame: 1.0 - np.asarray(model.probabilities(frame))[rows, places]
+    # The model gives no probability to a class that it does not know.
+    is_class = truth.astype(str)[:, None] == np.array(model.target.classes)
+    return lambda frame: 1.0 - (is_class * model.probabilities(frame)).sum(axis=1)
 
 
 def effects(model: "TableModel", frame: pd.DataFrame, columns: Sequence[str]) -> list[Effect]:
