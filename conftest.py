@@ -17,8 +17,14 @@ NEEDS = {
         "tests/test_plots.py",
     ],
     "pandas": [
+        "src/pacfourier/reports/effect_sections.py",
+        "src/pacfourier/reports/model_card.py",
         "src/pacfourier/reports/tabular_report.py",
         "tests/contracts/test_fitted_attributes.py",
+        "tests/reports/test_model_card.py",
+        "tests/reports/test_page_in_chromium.py",
+        "tests/reports/test_tabular_report.py",
+        "tests/tabular",
     ],
     "pooch": ["src/pacfourier/datasets/download.py", "tests/datasets/test_download.py"],
     "skl2onnx": [
