@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pacfourier.tabular.certifying import fresh_certificate
     from pacfourier.tabular.fitting import fit_table
-    from pacfourier.tabular.fresh_certificate import fresh_certificate
     from pacfourier.tabular.model import FitSettings, TableFit, TableModel
     from pacfourier.tabular.model_files import load_model, save_model
     from pacfourier.tabular.table_blocks import Reading
@@ -33,7 +33,7 @@ _HOMES = {
     "TableFit": "model",
     "TableModel": "model",
     "fit_table": "fitting",
-    "fresh_certificate": "fresh_certificate",
+    "fresh_certificate": "certifying",
     "load_model": "model_files",
     "open_table": "table_files",
     "save_model": "model_files",
