@@ -26,6 +26,8 @@ SEPARATORS = (",", ";", "\t", "|")
 SPELLED = {"tab": "\t", "\\t": "\t"}
 # How many lines the separator is found from.
 FIRST_LINES = 50
+# Arrow says so of a line that is longer than a block.
+TOO_LONG = "straddling"
 
 
 class CsvTable:
@@ -65,8 +67,13 @@ class CsvTable:
                         yield frame if chosen else frame[[]]
             except pa.ArrowInvalid as error:
                 self._check_lines()
+                why = (
+                    f"a line of more than {BLOCK_BYTES:,} bytes"
+                    if TOO_LONG in str(error)
+                    else error
+                )
                 raise InputError(
-                    f"data must be a readable table, got {self.name!r}: {error}"
+                    f"data must be a readable table, got {self.name!r}: {why}."
                 ) from None
 
     def _batches(self, file: object, read: arrow_csv.ConvertOptions) -> Iterator[pa.RecordBatch]:
