@@ -5,13 +5,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import joblib
 from threadpoolctl import threadpool_limits
 
-from pacfourier.datasets import load
-from pacfourier.errors import InputError
+from pacfourier.datasets import describe, load
+from pacfourier.errors import InputError, listed
 from pacfourier.experiments.methods import METHODS, Method
 from pacfourier.experiments.plan import PROFILES, Cell
 from pacfourier.experiments.planned_cells import Plan, grid_cells, method_cells, toy_cells
@@ -86,10 +87,23 @@ def check_data(plan: Plan, folder: str | None) -> None:
     Files that can be downloaded are downloaded here.
     """
     for name in dict.fromkeys(cell.dataset for cell in grid_cells(plan)):
+        check_folder(name, folder)
         try:
             load(name, folder)
         except (OSError, ValueError, ImportError) as error:
             raise InputError(str(error)) from error
+
+
+def check_folder(name: str, folder: str | None) -> None:
+    """Raise an error if the user names a folder that lacks a file of a data set."""
+    files = describe(name).files if folder else {}
+    forms = {file: [Path(folder or "", form) for form in (file, f"{file}.gz")] for file in files}
+    absent = [file for file, paths in forms.items() if not any(map(Path.is_file, paths))]
+    if absent:
+        raise InputError(
+            f"--data must be a folder with {listed(absent)} or their .gz for {name!r}, got "
+            f"{folder!r}: put the files there, or leave --data out to download them."
+        )
 
 
 def run_plan(
