@@ -1,8 +1,7 @@
 """Write tables block by block. A file is written completely or not at all."""
 
-import csv
-import io
 import os
+import re
 import stat
 import uuid
 from collections.abc import Iterator, Sequence
@@ -119,8 +118,12 @@ def written_table(path: Path, overwrite: bool) -> Iterator["TableWriter"]:
     is_parquet = path.name.lower().endswith(".parquet")
     with written_file(path, overwrite) as file:
         writer: TableWriter = ParquetWriter(file) if is_parquet else CsvWriter(file)
-        yield writer
-        writer.close()
+        try:
+            yield writer
+        finally:
+            # Also on errors: Arrow would write the end of the file later, and complain.
+            writer.close()
+        writer.check_rows()
 
 
 class TableWriter:
@@ -147,6 +150,9 @@ class TableWriter:
 
     def close(self) -> None:
         """Write the end of the file, if its format has one."""
+
+    def check_rows(self) -> None:
+        """Raise an error if nothing was written."""
         if self._names is None:
             raise InputError("data must have rows, got none.")
 
@@ -183,8 +189,8 @@ class ParquetWriter(TableWriter):
 
     def close(self) -> None:
         """Write the end of the file."""
-        super().close()
-        self._writer.close()
+        if self._writer is not None:
+            self._writer.close()
 
 
 def typed_table(frame: pd.DataFrame) -> pa.Table:
@@ -211,9 +217,9 @@ def _is_number(column: pd.Series) -> bool:
 
 def csv_line(fields: Sequence[str]) -> bytes:
     """Return texts as a line of a CSV file, with quotes where they are needed."""
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(fields)
-    return line.getvalue().encode()
+    quoted = ['"' + field.replace('"', '""') + '"' for field in fields]
+    parts = [q if re.search(NEEDS_QUOTES, f) else f for f, q in zip(fields, quoted, strict=True)]
+    return (",".join(parts) + "\n").encode()
 
 
 def without_formulas(texts: Any) -> Any:
