@@ -18,9 +18,11 @@ NEEDS = {
     ],
     "pandas": [
         "src/pacfourier/reports/tabular_report.py",
+        "src/pacfourier/tabular",
         "tests/contracts/test_fitted_attributes.py",
     ],
     "pooch": ["src/pacfourier/datasets/download.py", "tests/datasets/test_download.py"],
+    "pyarrow": ["src/pacfourier/tabular", "tests/tabular"],
     "skl2onnx": [
         "src/pacfourier/export/onnx_conversion.py",
         "tests/export/test_onnx.py",

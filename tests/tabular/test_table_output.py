@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from pacfourier.errors import InputError
+from pacfourier.tabular.table_files import open_table
 from pacfourier.tabular.table_output import check_output, written_file, written_table
 
 FRAME = pd.DataFrame(
@@ -66,6 +67,14 @@ def test_a_first_block_of_gaps_does_not_decide_the_type_of_texts(tmp_path):
     assert pd.read_parquet(tmp_path / "out.parquet")["a"].tolist()[1] == "x"
 
 
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+def test_categories_may_differ_from_block_to_block(name, tmp_path):
+    blocks = [pd.DataFrame({"a": pd.Categorical(values)}) for values in (["x", None], ["y", "z"])]
+    save(tmp_path / name, *blocks)
+    read = pd.read_csv if name == "out.csv" else pd.read_parquet
+    assert read(tmp_path / name)["a"].fillna("-").tolist() == ["x", "-", "y", "z"]
+
+
 @pytest.mark.parametrize("cell", ["a,b", 'a"b', "a\nb", "a\r\nb", " a ", "", "a;b", "é"])
 def test_every_text_survives_in_csv(cell, tmp_path):
     frame = pd.DataFrame({cell or "empty": [cell, "plain", None]})
@@ -107,6 +116,14 @@ def test_other_texts_stay_as_they_are(cell, tmp_path):
 def test_negative_numbers_are_no_formulas(tmp_path):
     save(tmp_path / "out.csv", pd.DataFrame({"a": [-1.5]}))
     assert (tmp_path / "out.csv").read_text() == "a\n-1.5\n"
+
+
+@pytest.mark.parametrize("values", [["x", None], ["x", ""], [1.5, None]])
+def test_a_gap_in_a_single_column_is_no_blank_line(values, tmp_path):
+    save(tmp_path / "out.csv", pd.DataFrame({"a": values}))
+    assert pd.read_csv(tmp_path / "out.csv")["a"].isna().tolist() == [False, True]
+    (block,) = open_table(tmp_path / "out.csv").blocks()
+    assert block["a"].isna().tolist() == [False, True]
 
 
 def test_blocks_must_have_the_same_columns(tmp_path):
@@ -163,6 +180,7 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path):
 KILLED = """
 import pandas as pd, sys, time
 from pathlib import Path
+from pacfourier.tabular.table_files import open_table
 from pacfourier.tabular.table_output import written_table
 with written_table(Path(sys.argv[1]), False) as writer:
     writer.write(pd.DataFrame({"a": [1]}))
