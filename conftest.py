@@ -20,6 +20,7 @@ NEEDS = {
         "src/pacfourier/reports/effect_sections.py",
         "src/pacfourier/reports/model_card.py",
         "src/pacfourier/reports/tabular_report.py",
+        "src/pacfourier/tabular",
         "tests/contracts/test_fitted_attributes.py",
         "tests/reports/test_model_card.py",
         "tests/reports/test_page_in_chromium.py",
@@ -27,6 +28,7 @@ NEEDS = {
         "tests/tabular",
     ],
     "pooch": ["src/pacfourier/datasets/download.py", "tests/datasets/test_download.py"],
+    "pyarrow": ["src/pacfourier/tabular", "tests/tabular"],
     "skl2onnx": [
         "src/pacfourier/export/onnx_conversion.py",
         "tests/export/test_onnx.py",

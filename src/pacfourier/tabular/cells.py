@@ -1,5 +1,6 @@
 """Cells of a table as texts, numbers and dates. What cannot be read becomes missing."""
 
+import re
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,7 +23,7 @@ THOUSANDS = " \u00a0\u202f'"
 # The formats in which dates are read, besides ISO 8601. If a column fits two of them equally well,
 # the first one is taken: 1/2/2020 is in January, and 1.2.2020 is in February.
 DAYS = (
-    *("%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d"),
+    *("%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y"),
     *("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y"),
     *("%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%B %d %Y"),
 )
@@ -80,8 +81,10 @@ def numbers(column: pd.Series, decimal: str = ".") -> NDArray[np.float64]:
     decimal : str, default="."
         The decimal point of texts, a dot or a comma.
     """
-    if column.dtype.kind in "mM":
-        column = (column - pd.Timestamp(0, tz=getattr(column.dtype, "tz", None))).dt.total_seconds()
+    if column.dtype.kind == "M":
+        column = column - pd.Timestamp(0, tz=getattr(column.dtype, "tz", None))
+    if column.dtype.kind == "m":
+        column = column.dt.total_seconds()
     if is_numeric_dtype(column.dtype) or is_bool_dtype(column.dtype):
         return _usable(column.to_numpy(dtype=np.float64, na_value=np.nan))
     return numbers_of_texts(arrow_texts(column), decimal)
@@ -201,18 +204,31 @@ def _nanoseconds(times: pd.Series) -> NDArray[np.datetime64]:
 def found_date_format(texts: Texts) -> str:
     """Return the format in which the most texts are dates; the first one, if several read as many.
 
+    Only formats of the shape of one of the texts are tried, so that other texts cost little.
+
     Parameters
     ----------
     texts : array of Arrow
     """
-    best, n_best = "", -1
-    for date_format in DATE_FORMATS:
-        n_read = int((~np.isnat(dates_of_texts(texts, date_format))).sum())
-        if n_read > n_best:
-            best, n_best = date_format, n_read
-        if n_best == len(texts):
-            break
-    return best
+    shapes = {text_shape(text) for text in texts.to_pylist() if text is not None}
+    formats = [one for one in DATE_FORMATS if not one or SHAPES[one] in shapes]
+    if len(formats) == 1:
+        return formats[0]
+    n_read = [int((~np.isnat(dates_of_texts(texts, one))).sum()) for one in formats]
+    return formats[int(np.argmax(n_read))]
+
+
+def text_shape(text: str) -> str:
+    """Return a text with 0 for every row of digits, and a for every row of letters.
+
+    >>> text_shape("31-Jan-2020 10:05")
+    '0-a-0 0:0'
+    """
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", text.strip()))
+
+
+# The shape of the dates in each format.
+SHAPES = {one: text_shape(FIRST_DATE.strftime(one)) for one in DATE_FORMATS}
 
 
 def stray_texts(texts: Texts, is_read: NDArray[np.bool_]) -> Texts:

@@ -52,8 +52,8 @@ N_SPREAD, NUMBER_LIKE = 64, re.compile(r"\d|^\s*(true|false)\s*$", re.IGNORECASE
 # A column of texts is read as text rather than as categories if it has more different values than
 # this, and if its values are rare or long.
 MOST_CATEGORIES, RARE_ROWS, LONG_TEXT = 40, 5, 30
-# How many cells the format of dates is found from; trying all formats is slow.
-MOST_TRIED = 100
+# How many cells the format of dates is found from, and how dates of ISO 8601 begin.
+MOST_TRIED, ISO_LIKE = 100, re.compile(r"\d{4}[-/.T\d]")
 # Whole numbers that all differ are taken for row numbers in two cases: if that many numbers would
 # rarely all differ by chance, or if twenty or more are in order and near each other. The gaps
 # arise because not all rows are looked at.
@@ -351,10 +351,9 @@ def _may_be_numbers(texts: Texts) -> bool:
 def _column_of_dates(name: str, texts: Texts) -> Column | None:
     """Return a column of dates if enough of the texts are dates."""
     tried = texts.unique().drop_null()[:MOST_TRIED]
-    may_be_date = pc.match_substring_regex(tried, r"^\D{0,10}\d[\d\w]*[-/. :].*\d")
-    if pc.sum(may_be_date).as_py() < READABLE_SHARE / 2 * len(tried):
-        return None
     date_format = found_date_format(tried)
+    if not date_format and not any(ISO_LIKE.match(text) for text in tried.to_pylist()):
+        return None
     times = dates_of_texts(texts, date_format)
     is_enough = _are_enough_read(texts, ~np.isnat(times))
     return Column(name, "date", date_format=date_format) if is_enough else None
@@ -402,10 +401,12 @@ def _why_not_texts(present: Texts, different: Texts) -> str:
 def _why_not_numbers(values: NDArray[np.float64]) -> str:
     """Return the reason to leave out a column of numbers; empty if there is none."""
     present = values[np.isfinite(values)]
-    if len(present) and present.min() == present.max():
+    if not len(present):
+        return NO_VALUES
+    if present.min() == present.max():
         return CONSTANT if len(present) == len(values) else ""
     if (present % 1).any() or len(np.unique(present)) < len(present):
-        return "" if len(present) else NO_VALUES
+        return ""
     span, n_rows = np.ptp(present) + 1, len(present)
     # The chance that all differ; it is largest if all numbers of the span are equally likely.
     chance = np.exp(np.log1p(-np.arange(n_rows) / span).sum())

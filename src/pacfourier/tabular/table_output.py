@@ -1,8 +1,7 @@
 """Write tables block by block. A file is written completely or not at all."""
 
-import csv
-import io
 import os
+import re
 import stat
 import uuid
 from collections.abc import Iterator, Sequence
@@ -119,8 +118,12 @@ def written_table(path: Path, overwrite: bool) -> Iterator["TableWriter"]:
     is_parquet = path.name.lower().endswith(".parquet")
     with written_file(path, overwrite) as file:
         writer: TableWriter = ParquetWriter(file) if is_parquet else CsvWriter(file)
-        yield writer
-        writer.close()
+        try:
+            yield writer
+        finally:
+            # Also on errors: Arrow would write the end of the file later, and complain.
+            writer.close()
+        writer.check_rows()
 
 
 class TableWriter:
@@ -147,6 +150,9 @@ class TableWriter:
 
     def close(self) -> None:
         """Write the end of the file, if its format has one."""
+
+    def check_rows(self) -> None:
+        """Raise an error if nothing was written."""
         if self._names is None:
             raise InputError("data must have rows, got none.")
 
@@ -165,7 +171,7 @@ class CsvWriter(TableWriter):
             without_formulas(column) if pa.types.is_large_string(column.type) else column
             for column in table.columns
         ]
-        table = pa.table(columns, names=table.column_names)
+        table = without_blank_lines(pa.table(columns, names=table.column_names))
         options = arrow_csv.WriteOptions(include_header=False, quoting_style=quoting(table))
         arrow_csv.write_csv(table, self._file, options)
 
@@ -183,17 +189,22 @@ class ParquetWriter(TableWriter):
 
     def close(self) -> None:
         """Write the end of the file."""
-        super().close()
-        self._writer.close()
+        if self._writer is not None:
+            self._writer.close()
 
 
 def typed_table(frame: pd.DataFrame) -> pa.Table:
     """Return a block of rows as a table of Arrow. Columns of mixed objects become texts."""
-    columns = [
-        arrow_texts(column) if column.dtype == object else pa.array(column.array, from_pandas=True)
-        for _, column in frame.items()
-    ]
+    columns = [_typed_cells(column) for _, column in frame.items()]
     return pa.table(columns, names=[str(name) for name in frame.columns])
+
+
+def _typed_cells(column: pd.Series) -> Any:
+    if column.dtype == object:
+        return arrow_texts(column)
+    cells = pa.array(column.array, from_pandas=True)
+    # The categories may differ from block to block.
+    return cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
 
 
 def text_table(frame: pd.DataFrame) -> pa.Table:
@@ -211,9 +222,9 @@ def _is_number(column: pd.Series) -> bool:
 
 def csv_line(fields: Sequence[str]) -> bytes:
     """Return texts as a line of a CSV file, with quotes where they are needed."""
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(fields)
-    return line.getvalue().encode()
+    quoted = ['"' + field.replace('"', '""') + '"' for field in fields]
+    parts = [q if re.search(NEEDS_QUOTES, f) else f for f, q in zip(fields, quoted, strict=True)]
+    return (",".join(parts) + "\n").encode()
 
 
 def without_formulas(texts: Any) -> Any:
@@ -225,8 +236,18 @@ def without_formulas(texts: Any) -> Any:
     return pc.if_else(is_formula, pc.replace_substring_regex(texts, "^", "'"), texts)
 
 
+def without_blank_lines(table: pa.Table) -> pa.Table:
+    """Return a table of one column with empty texts for its gaps, and any other unchanged."""
+    if table.num_columns > 1 or not table.column(0).null_count:
+        return table
+    texts = table.column(0).cast(pa.large_string()).fill_null("")
+    return pa.table([texts], names=table.column_names)
+
+
 def quoting(table: pa.Table) -> str:
     """Return the style of quotes of Arrow: "needed" quotes all texts, "none" quotes none."""
     texts = [column for column in table.columns if pa.types.is_large_string(column.type)]
-    is_any = any(pc.any(pc.match_substring_regex(each, NEEDS_QUOTES)).as_py() for each in texts)
+    # A line of one empty cell is blank without quotes, and readers skip blank lines.
+    rule = f"^$|{NEEDS_QUOTES}" if table.num_columns == 1 else NEEDS_QUOTES
+    is_any = any(pc.any(pc.match_substring_regex(each, rule)).as_py() for each in texts)
     return "needed" if is_any else "none"
