@@ -33,7 +33,7 @@ MOST_LEVELS, FEWEST_ROWS = 39, 2
 GRAMS = {"analyzer": "char_wb", "ngram_range": (3, 4)}
 MOST_GRAMS, N_COMPONENTS = 5000, 30
 # More texts than these teach little, and take long.
-MOST_TEXTS = 20_000
+MOST_TEXTS = 10_000
 
 
 @dataclass(frozen=True, eq=False)

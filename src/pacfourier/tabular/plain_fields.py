@@ -25,9 +25,9 @@ class PlainFields:
     Examples
     --------
     >>> fields = PlainFields({"size": -1.0}, "model")
-    >>> fields.require(fields.number("size") > 0, "size", "be positive", -1.0)
+    >>> fields.positive("size")
     Traceback (most recent call last):
-    pacfourier.errors.InputError: model: 'size' must be positive, got -1.0.
+    pacfourier.errors.InputError: model: 'size' must be a positive number, got -1.0.
     """
 
     def __init__(self, data: Any, owner: str) -> None:
