@@ -21,7 +21,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from pacfourier import PBRFF, bounds, certify, holdout_certificate
-from pacfourier.tabular import InputError, fit_table
+from pacfourier.errors import InputError
+from pacfourier.tabular.fitting import fit_table
+from pacfourier.tabular.fresh_certificate import fresh_certificate
+from pacfourier.tabular.model import FitSettings
+from pacfourier.tabular.table_files import open_table
 
 PAGE = Path(__file__).parents[1] / "docs" / "certificates.md"
 START, END = "<!-- table of benchmarks/guards.py -->", "<!-- end of the table -->"
@@ -193,9 +197,11 @@ def table_trial(rng: np.random.Generator, *, is_fresh: bool, n_rows: int) -> Tri
         return columns.assign(y=rng.choice(["down", "up"], n_rows))
 
     first = table()
-    model = fit_table(first, "y", n_frequencies=20, seed=int(rng.integers(2**31)))
+    settings = FitSettings(n_frequencies=20, seed=int(rng.integers(2**31)))
+    model = fit_table(first, "y", settings).model
     try:
-        value: float | None = model.fresh_error(table() if is_fresh else first).bound
+        certificate = fresh_certificate(model, open_table(table() if is_fresh else first))
+        value: float | None = certificate.error
     except InputError:
         value = None
     return Trial(value, value, 0.5, not is_fresh)

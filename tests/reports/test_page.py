@@ -61,18 +61,21 @@ def test_markup_is_not_escaped_twice():
     inner = paragraph(Markup("<b>bold</b>"))
     assert inner == "<p><b>bold</b></p>"
     assert inner in section("title", inner)
-    assert "<td><b>1</b></td>" in table(["n"], [[Markup("<b>1</b>")]])
+    assert "<td><b>1</b></td>" in table(["n", "m"], [["a", Markup("<b>1</b>")]])
 
 
 def test_tables_align_numbers_and_scroll_in_their_own_box():
-    text = table(["name", "n"], [["a", 1]], numeric=[1])
-    assert text.startswith('<div class="scroll"><table>')
-    assert '<tr><th>name</th><th class="number">n</th></tr>' in text
-    assert '<tr><td>a</td><td class="number">1</td></tr>' in text
+    text = table(["name", "n"], [["a", 1]], numeric=[1], caption="A & B")
+    box = '<div class="scroll" tabindex="0" role="region" aria-label="A &amp; B"><table>'
+    assert text.startswith(box)
+    assert "<caption>A &amp; B</caption>" in text
+    assert '<tr><th scope="col">name</th><th scope="col" class="number">n</th></tr>' in text
+    assert '<tr><th scope="row">a</th><td class="number">1</td></tr>' in text
 
 
 def test_figures_are_embedded():
     assert figure(SVG, "c").startswith("<figure><svg")
+    assert figure(Markup("<ul></ul><svg></svg>"), "c").startswith("<figure><ul></ul><svg>")
     assert 'src="data:image/png;base64,iVBORw=="' in figure(b"\x89PNG\r"[:4], "c")
 
 

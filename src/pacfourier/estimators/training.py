@@ -47,11 +47,15 @@ FEW_COLUMNS = 10
 # More columns than these would get too few knots each.
 MOST_CODED_COLUMNS = 128
 # Limits on the number of steps and of passes over the rows, and on the rows of a mini-batch.
-FEWEST_STEPS, FEWEST_EPOCHS, MOST_EPOCHS = 1600, 10, 60
+FEWEST_STEPS, FEWEST_EPOCHS, MOST_EPOCHS = 1600, 5, 60
 SMALLEST_BATCH, LARGEST_BATCH, BATCHES_PER_EPOCH = 32, 500, 20
 # Smaller samples are split three times to choose a recipe, larger ones once.
 SMALL_SAMPLE, LARGE_SAMPLE = 1000, 10_000
 ASIDE, MOST_ASIDE = 0.2, 10_000
+# Recipes are compared on at most so many rows, because more would hardly change the choice.
+MOST_TRIED = 60_000
+# Rows with their codes are kept in memory up to so many numbers (128 MB).
+MOST_CODED_NUMBERS = 2**25
 # Runs on large samples that only compare recipes are shortened to this share.
 SHORT_RUN = 0.3
 # Rows that are coded at a time when scores are computed.
@@ -152,6 +156,24 @@ def coded_rows(columns: Columns, rows: Labelled) -> Labelled:
     return rows._replace(X=inputs.float() if is_tensor else inputs.astype(np.float32, copy=False))
 
 
+class CodedRows(NamedTuple):
+    """Rows that are coded when they are taken: all codes at once would need too much memory."""
+
+    columns: Columns
+    rows: Labelled
+
+    def take(self, chosen: IntArray) -> Labelled:
+        """Return chosen rows with their codes."""
+        return coded_rows(self.columns, self.rows.take(chosen))
+
+
+def rows_to_take(columns: Columns, rows: Labelled) -> Labelled | CodedRows:
+    """Return rows with their codes, which are made later if there are very many of them."""
+    is_large = rows.n_samples * len(columns.centres) > MOST_CODED_NUMBERS
+    is_array = isinstance(rows.X, np.ndarray)
+    return CodedRows(columns, rows) if is_large and is_array else coded_rows(columns, rows)
+
+
 def batch_size(n_samples: int) -> int:
     """Return the rows of a mini-batch: a twentieth of the sample, within limits."""
     return int(np.clip(n_samples // BATCHES_PER_EPOCH, SMALLEST_BATCH, LARGEST_BATCH))
@@ -174,7 +196,7 @@ def trained(task: Task, recipe: Recipe, report: Report, share: float = 1.0) -> T
     columns = described_columns(
         task.rows.X, task.rows.weights.astype(np.float64), coded=recipe.coded
     )
-    rows = coded_rows(columns, task.rows)
+    rows = rows_to_take(columns, task.rows)
     descent = Descent.start(start_of(task, columns), task.objective.losses, decays_of(recipe))
     size, n_epochs = batch_size(n_samples), max(2, round(share * epochs(n_samples)))
     n_steps = n_epochs * -(-n_samples // size)
@@ -217,7 +239,7 @@ def splits(n_samples: int, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
             yield np.setdiff1d(order, fold), fold
         return
     size = min(int(ASIDE * n_samples), MOST_ASIDE)
-    yield order[size:], order[:size]
+    yield order[size:][:MOST_TRIED], order[:size]
 
 
 def _silence(line: str) -> None:

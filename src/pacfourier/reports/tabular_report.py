@@ -1,87 +1,263 @@
 """The HTML report about a model that was fitted on a table."""
 
-import io
-from typing import Any
+import math
+from collections import Counter
+from collections.abc import Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from pacfourier.bounds._result import rounded_up
+from pacfourier.pacbayes.prediction_certificate import (
+    USUAL_COVERAGE,
+    ClassificationCertificate,
+    PredictionCertificate,
+    RegressionCertificate,
+    shortened_up,
+)
+from pacfourier.reports.amount_sections import amount_sections
+from pacfourier.reports.class_sections import class_sections
+from pacfourier.reports.effect_sections import effect_section, wave_section
+from pacfourier.reports.page import Markup, details, page, section, table, verdict
 
-from pacfourier.extras import explain_missing_extra
-from pacfourier.plots import LossSpectrumDisplay
-from pacfourier.reports.page import Markup, figure, page, section, table
-from pacfourier.tabular.columns import Columns
-from pacfourier.tabular.facts import certificate_facts, fit_facts
-from pacfourier.tabular.model import TabularModel
+if TYPE_CHECKING:
+    from pacfourier.tabular.model import Result, TableFit
 
-with explain_missing_extra():
-    from matplotlib.figure import Figure
-
-# A confusion matrix with more classes than this is too wide for a page.
-MOST_ACROSS = 8
-CAPTION = (
-    "Each point is a candidate frequency. Long frequencies see fine detail, short ones see coarse "
-    "structure. The selection loss says how badly a frequency agrees with the classes: lower is "
-    "better. The circled frequencies are used by the map."
+# Longer lists of columns are cut, and lists longer than the second number are folded.
+MOST_LISTED, MOST_OPEN = 300, 15
+NOT_CERTIFIED = (
+    "The numbers below were observed on rows that the model was not learned from. They guarantee "
+    "nothing for new rows."
 )
 
 
-def fit_report(model: TabularModel) -> Markup:
-    """Return a self-contained HTML page about a model."""
-    record = model.record
-    held_out = _matrix if len(record["classes"]) <= MOST_ACROSS else _errors
+def fit_report(fit: "TableFit") -> Markup:
+    """Return a self-contained HTML page about a fit.
+
+    Parameters
+    ----------
+    fit : TableFit
+
+    Returns
+    -------
+    document : Markup
+        It loads nothing from elsewhere and runs no script.
+    """
+    record = fit.model.record
+    is_amount = fit.model.target.task == "regression"
     parts = [
-        section("Summary", table(["what", "value"], fit_facts(model))),
-        section("Columns", table(["kind", "names"], _column_names(model.columns))),
-        section("Held-out rows", *held_out(record["classes"], np.array(record["confusion"]))),
-        section(
-            "Certificate of the learned map",
-            "The alignment loss says how badly the kernel of the learned map agrees with the "
-            "classes. The certificate bounds this loss on future rows. It is not a bound on the "
-            "classification error: that bound is in the summary above.",
-            table(["what", "value"], certificate_facts(model.certificate())),
-            figure(_loss_spectrum(model.pipeline["features"]), CAPTION),
-        ),
+        verdict(record["is_certified"], *_meaning(fit)),
+        _results_section(fit),
     ]
+    if len(fit.held_out.truth):
+        parts += amount_sections(fit) if is_amount else class_sections(fit)
+        parts.append(effect_section(fit))
+    parts.append(wave_section(fit.model))
+    parts += [_data_section(fit), _columns_section(fit)]
     if record["notes"]:
         parts.append(section("Notes", *record["notes"]))
-    details = [("seed", record["seed"]), ("run time", f"{record['seconds']:.1f} seconds")]
-    details += record["versions"].items()
-    parts.append(section("Versions and seed", table(["what", "value"], details)))
-    return page(f"A certified classifier of {record['target_column']}", *parts)
+    parts.append(_certificate_section(fit))
+    return page(report_title(fit), *parts)
 
 
-def _column_names(columns: Columns) -> list[tuple[str, str]]:
-    kinds = [("numeric", columns.numbers), ("categorical", columns.categories)]
-    return [(kind, ", ".join(names)) for kind, names in kinds if names]
-
-
-def _matrix(classes: list[str], confusion: np.ndarray) -> tuple[str, Markup]:
-    headers = ["true class", *(f"predicted {name}" for name in classes)]
-    counts = ([f"{count:,}" for count in row] for row in confusion)
-    rows = ([name, *row] for name, row in zip(classes, counts, strict=True))
+def report_title(fit: "TableFit") -> str:
+    """Return what is predicted and what is certified about it, in one line."""
+    record = fit.model.record
+    name = fit.model.target.name
     return (
-        "Number of rows by true class and predicted class. These rows were not used in training.",
-        table(headers, rows, numeric=range(1, len(headers))),
+        f"{name}: {_pretty(record['headline'])}"
+        if record["is_certified"]
+        else (f"{name}: nothing is certified")
     )
 
 
-def _errors(classes: list[str], confusion: np.ndarray) -> tuple[str, Markup]:
-    wrong = confusion - np.diag(np.diag(confusion))
-    rows = []
-    for index in np.argsort(-wrong.sum(axis=1), kind="stable"):
-        instead = classes[wrong[index].argmax()] if wrong[index].any() else ""
-        counts = (f"{matrix[index].sum():,}" for matrix in (confusion, wrong))
-        rows.append((classes[index], *counts, instead))
-    headers = ["true class", "rows", "errors", "most frequent wrong class"]
+def _meaning(fit: "TableFit") -> list[str]:
+    """Return the headline and what it means."""
+    record = fit.model.record
+    lines = [_pretty(record["headline"])]
+    if record["is_certified"] and fit.certificate is not None:
+        return [*lines, certified_meaning(fit.certificate)]
+    return [*lines, NOT_CERTIFIED]
+
+
+def certified_meaning(certificate: PredictionCertificate) -> str:
+    """Return what a certificate says about new rows, in plain words."""
+    if isinstance(certificate, ClassificationCertificate):
+        share = f"{rounded_up(100 * certificate.error, 2)} %"
+        observed = f"{100 * certificate.observed_error:.2f} %"
+        claim = f"Of new rows like these, at most {share} are predicted wrongly."
+        seen = f"On the rows that certify the model, {observed} were."
+    elif isinstance(certificate, RegressionCertificate):
+        width = shortened_up(certificate.half_width())
+        share = f"{100 * USUAL_COVERAGE:g} %"
+        claim = (
+            f"For at least {share} of new rows like these, the true value lies within {width} of "
+            "the prediction."
+        )
+        mean = f"{certificate.absolute_errors.mean():.4g}"
+        seen = f"On the rows that certify the model, the mean absolute error was {mean}."
     return (
-        "Number of rows and errors by true class, most errors first. These rows were not used in "
-        "training.",
-        table(headers, rows, numeric=(1, 2)),
+        f"{claim} This holds with probability {1 - certificate.epsilon:g} over the "
+        f"{certificate.n_samples:,} rows that were kept apart to certify the model. {seen}"
     )
 
 
-def _loss_spectrum(features: Any) -> bytes:
-    """Return the plot of the losses of all candidate frequencies, as a PNG image."""
-    drawing, image = Figure(figsize=(7, 4), layout="constrained"), io.BytesIO()
-    LossSpectrumDisplay.from_estimator(features, ax=drawing.subplots())
-    drawing.savefig(image, format="png", dpi=120)
-    return image.getvalue()
+def _pretty(text: str) -> str:
+    return text.replace("<=", "≤").replace(">=", "≥")
+
+
+def _results_section(fit: "TableFit") -> Markup:
+    is_amount = fit.model.target.task == "regression"
+    error = "mean absolute error" if is_amount else "error"
+    headers = ["model", error, "standard error", *(["R²"] if is_amount else []), "seconds"]
+    rows = [_result_row(result, is_amount=is_amount) for result in fit.results]
+    n_rows = len(fit.held_out.truth)
+    return section(
+        "Should you use this model?",
+        advice(fit.results, is_amount=is_amount),
+        *_weight_warning(fit.model.record["settings"]),
+        table(
+            headers,
+            rows,
+            numeric=range(1, len(headers)),
+            caption=f"Errors on the same {n_rows:,} held-out rows. All models were fitted on the "
+            "same other rows.",
+        ),
+    )
+
+
+def _result_row(result: "Result", *, is_amount: bool) -> list[str]:
+    digits = ".4g" if is_amount else ".4f"
+    numbers = [f"{result.error:{digits}}", f"{result.standard_error:{digits}}"]
+    if is_amount:
+        numbers.append("" if result.r2 is None else f"{result.r2:.3f}")
+    return [result.name, *numbers, f"{result.seconds:.1f}"]
+
+
+def advice(results: Sequence["Result"], *, is_amount: bool) -> str:
+    """Return one sentence or two on whether to use the first of some models.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Ours, its rivals, and the constant prediction.
+    is_amount : bool
+        Whether numbers are predicted, not classes.
+
+    Returns
+    -------
+    text : str
+    """
+    ours, *rivals, constant = results
+    best = min(rivals, key=lambda result: result.error)
+    if _gap(ours, constant) >= 0 or _is_close(ours, constant):
+        what = "the same value" if is_amount else "the most frequent class"
+        return (
+            f"Not by its error alone: it is not clearly below that of always predicting {what}. "
+            + (
+                "The columns say little about the target."
+                if is_amount
+                else "Look at the recall and the precision of each class below."
+            )
+        )
+    if _is_close(ours, best):
+        return (
+            f"You can: this model and its best rival, {best.name}, are about as good. Their errors "
+            "differ by less than one standard error."
+        )
+    if _gap(ours, best) > 0:
+        return (
+            f"Rather use {best.name}: its error is lower by {_gap(ours, best):.4g}, which is more "
+            "than one standard error."
+        )
+    return (
+        f"Yes: its error is lower than that of its best rival, {best.name}, by "
+        f"{-_gap(ours, best):.4g}, which is more than one standard error."
+    )
+
+
+def _gap(first: "Result", second: "Result") -> float:
+    return first.error - second.error
+
+
+def _is_close(first: "Result", second: "Result") -> bool:
+    """Return whether two errors differ by less than the standard error of independent ones.
+
+    Errors on the same rows differ by less than that by chance, so this is cautious.
+    """
+    noise = math.hypot(first.standard_error, second.standard_error)
+    return not abs(_gap(first, second)) > noise
+
+
+def _weight_warning(settings: dict[str, Any]) -> list[str]:
+    if not settings.get("class_weight"):
+        return []
+    return [
+        f"The classes were weighted ({settings['class_weight']}), so this model does not aim at "
+        "the lowest error, and its probabilities are not shares of rows."
+    ]
+
+
+def _data_section(fit: "TableFit") -> Markup:
+    record = fit.model.record
+    rows = ", ".join(f"{count:,} {name}" for name, count in record["rows"].items())
+    versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
+    facts = [
+        ("data", record["data"]),
+        ("target", fit.model.target.name),
+        ("date", record["date"]),
+        ("rows", rows),
+        ("run time", f"{record['seconds']:.1f} seconds"),
+        ("versions", versions),
+    ]
+    settings = [(name.replace("_", " "), _said(each)) for name, each in record["settings"].items()]
+    return section(
+        "Data and settings",
+        table(["what", "value"], facts, caption="The run"),
+        table(["setting", "value"], settings, caption="Settings of the run"),
+    )
+
+
+def _said(value: object) -> str:
+    words = {None: "none", False: "no", True: "yes", "": "none"}
+    return words.get(value, str(value)) if isinstance(value, str | bool | None) else str(value)
+
+
+def _columns_section(fit: "TableFit") -> Markup:
+    columns = fit.model.columns
+    counts = Counter(column.kind for column in columns.used)
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.items()) or "none"
+    used = [(column.name, column.kind) for column in islice(columns.used, MOST_LISTED)]
+    left = list(islice(columns.left_out.items(), MOST_LISTED))
+    parts = [
+        f"Columns by kind: {kinds}. Left out: {len(columns.left_out):,}.",
+        _folded("Columns in use", ["column", "kind"], used, len(columns.used)),
+    ]
+    if left:
+        headers = ["column", "why it is left out"]
+        parts.append(_folded("Columns left out", headers, left, len(columns.left_out)))
+    return section("Columns", *parts)
+
+
+def _folded(title: str, headers: list[str], rows: list[tuple[str, str]], n_rows: int) -> Markup:
+    """Return a table; a long one is hidden until the reader opens it."""
+    cut = f", the first {len(rows):,} of {n_rows:,}" if n_rows > len(rows) else ""
+    shown = table(headers, rows, caption=f"{title}{cut}")
+    return details(f"{title} ({n_rows:,})", shown) if n_rows > MOST_OPEN else shown
+
+
+def _certificate_section(fit: "TableFit") -> Markup:
+    certificate = fit.certificate
+    if certificate is None:
+        return section("Certificate", _pretty(fit.model.record["headline"]))
+    order = {"violated": 0, "declared": 1, "holds": 2}
+    listed = sorted(certificate.assumptions, key=lambda item: order[item.status])
+    rows = [(item.name, item.status, item.reason) for item in listed]
+    return section(
+        "Certificate",
+        "A certificate holds only under its assumptions. Those that are declared cannot be checked "
+        "from the table: you vouch for them when you use the certificate.",
+        details(
+            f"Assumptions ({len(rows)})",
+            table(["assumption", "status", "meaning"], rows, caption="Assumptions"),
+        ),
+    )

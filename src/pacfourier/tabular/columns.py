@@ -1,193 +1,408 @@
-"""Decide which columns hold numbers and which hold categories, and encode them."""
+"""Decide what each column of a table holds, and turn its cells into numbers, texts and dates."""
 
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
 from pacfourier.errors import InputError, listed
+from pacfourier.tabular.cells import (
+    DATE_FORMATS,
+    Texts,
+    arrow_texts,
+    dates,
+    dates_of_texts,
+    found_date_format,
+    found_decimal,
+    numbers,
+    numbers_of_texts,
+    stray_texts,
+    trimmed_texts,
+)
+from pacfourier.tabular.table_blocks import NO_NAME, TEXT
 
-# Of each column; the rarest categories share one indicator.
-MOST_CATEGORIES = 20
-# Larger numbers become missing and smaller ones zero, so that the squares of scaled numbers are
-# finite.
-LARGEST_NUMBER, SMALLEST_NUMBER = 1e70, 1e-70
-KINDS = ("numbers", "categories")
-CONSTANT = "it has a single value in the preprocessing rows"
-# How many texts are tried as dates; trying is slow.
+__all__ = [
+    "KINDS",
+    "Column",
+    "Columns",
+    "Strays",
+    "decided_columns",
+    "numbers_of_texts",
+    "stray_notes",
+]
+
+KINDS = ("number", "category", "date", "text", "drop")
+# A column holds numbers, or dates, if at least this share of its cells can be read as such.
+READABLE_SHARE = 0.9
+# Marks for "not known". They say nothing about what a column holds.
+MARKS = pa.array(["?", "-", "--", "---", ".", "*", "unknown", "missing"])
+# A column of texts is read as text rather than as categories if it has more different values than
+# this, and if its values are rare or long.
+MOST_CATEGORIES, RARE_ROWS, LONG_TEXT = 40, 5, 30
+# How many cells the format of dates is found from; trying all formats is slow.
 MOST_TRIED = 100
-THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
 # Whole numbers that all differ are taken for row numbers in two cases: if that many numbers would
 # rarely all differ by chance, or if twenty or more are in order and near each other. The gaps
-# arise because only about one row in seven is a preprocessing row.
+# arise because not all rows are looked at.
 RARE_CHANCE, FEWEST_IN_ORDER, WIDEST_GAP = 0.05, 20, 20
+CONSTANT = "it has a single value"
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column holds, and how its cells are written.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"number", "category", "date", "text"}
+    decimal : str, default="."
+        The decimal point of numbers, a dot or a comma.
+    date_format : str, default=""
+        The format of dates, as in ``strptime``. Empty for ISO 8601.
+    """
+
+    name: str
+    kind: str
+    decimal: str = "."
+    date_format: str = ""
+
+    def values(self, cells: pd.Series) -> Any:
+        """Return the cells of the column in the type of its kind."""
+        if self.kind == "number":
+            return numbers(cells, self.decimal)
+        if self.kind == "date":
+            return dates(cells, self.date_format)
+        return pd.array(trimmed_texts(cells), dtype=TEXT)
+
+
+@dataclass
+class Strays:
+    """Cells of columns of numbers and dates that are there but cannot be read.
+
+    Attributes
+    ----------
+    counts : Counter
+        How many there are, by the name of the column. Only columns that have some.
+    n_rows : int
+        How many rows were looked at.
+    examples : dict of str to str
+        One of them per column.
+    kinds : dict of str to str
+        The kinds of the columns.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    n_rows: int = 0
+    examples: dict[str, str] = field(default_factory=dict)
+    kinds: dict[str, str] = field(default_factory=dict)
+
+    def update(self, other: "Strays") -> None:
+        """Add the strays of another block."""
+        self.counts.update(other.counts)
+        self.n_rows += other.n_rows
+        self.examples = {**other.examples, **self.examples}
+        self.kinds |= other.kinds
+
+
+def stray_notes(strays: Strays) -> list[str]:
+    """Return one note per column that has cells that cannot be read."""
+    return [
+        f"{count:,} of {strays.n_rows:,} values of {name!r} are no {strays.kinds[name]}s, such as "
+        f"{strays.examples[name]!r}: they count as missing."
+        for name, count in strays.counts.items()
+    ]
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a table are used.
+    """Which columns of a table are used, and which are left out.
 
     Attributes
     ----------
-    numbers, categories : list of str
-        Names of the columns of each kind.
+    used : tuple of Column
     left_out : dict of str to str
         The columns that are not used, each with the reason.
     """
 
-    numbers: list[str]
-    categories: list[str]
+    used: tuple[Column, ...]
     left_out: dict[str, str]
 
     @property
     def names(self) -> list[str]:
-        """The names of all columns that are used."""
-        return [*self.numbers, *self.categories]
+        """The names of the columns that are used."""
+        return [column.name for column in self.used]
 
-    def values(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return the columns that are used: floats for numbers, and text for categories.
+    def typed(self, block: pd.DataFrame) -> pd.DataFrame:
+        """Return the columns that are used, in the types of their kinds.
 
-        In a column of numbers, a value that is not a number becomes missing. In a column of
-        categories, a missing value becomes the empty text, a category of its own.
+        Numbers are float64 with NaN, categories and texts are texts or missing, and dates are
+        datetime64[ns] or NaT. Cells that cannot be read are missing. Other columns of the block
+        are ignored.
+
+        Parameters
+        ----------
+        block : DataFrame
+            Rows as ``open_table`` reads them.
+
+        Returns
+        -------
+        frame : DataFrame
         """
-        missing = [name for name in self.names if name not in table.columns]
+        return self.read(block)[0]
+
+    def strays(self, block: pd.DataFrame) -> Strays:
+        """Return which cells of columns of numbers and dates are there but cannot be read."""
+        return self.read(block)[1]
+
+    def read(self, block: pd.DataFrame) -> tuple[pd.DataFrame, Strays]:
+        """Return what ``typed`` and ``strays`` return, at the price of one of them."""
+        missing = [name for name in self.names if name not in block.columns]
         if missing:
             raise InputError(f"data must have the columns {listed(missing)} too, got none of them.")
-        columns = {name: numbers(table[name]) for name in self.numbers}
-        columns |= {name: texts(table[name]).fillna("") for name in self.categories}
-        return pd.DataFrame(columns, index=table.index)
+        values, strays = {}, Strays(n_rows=len(block))
+        for column in self.used:
+            cells = block[column.name]
+            values[column.name] = column.values(cells)
+            if column.kind in ("number", "date"):
+                _count_strays(strays, column, cells, values[column.name])
+        return pd.DataFrame(values, index=block.index, copy=False), strays
 
-    def unread(self, table: pd.DataFrame) -> Counter[str]:
-        """Return how many values of each column of numbers are not numbers."""
-        return Counter({name: _n_unread(table[name]) for name in self.numbers})
+    def to_data(self) -> dict[str, Any]:
+        """Return the columns as plain data."""
+        return {
+            "names": self.names,
+            "kinds": [column.kind for column in self.used],
+            "decimals": [column.decimal for column in self.used],
+            "date_formats": [column.date_format for column in self.used],
+            "left_out": dict(self.left_out),
+        }
 
-    def notes(self, table: pd.DataFrame) -> list[str]:
-        """Return one note per column of numbers in which some values are not numbers."""
-        return unread_notes(self.unread(table))
+    @classmethod
+    def from_data(cls, data: Any) -> Self:
+        """Return the columns that ``to_data`` wrote; any other data gives an error."""
+        keys = ("names", "kinds", "decimals", "date_formats")
+        if not isinstance(data, dict) or set(data) != {*keys, "left_out"}:
+            raise InputError(f"the columns of a model must have the entries {listed(keys)}.")
+        lists, left_out = [data[key] for key in keys], data["left_out"]
+        texts = [*lists, list(left_out), list(left_out.values())] if _is_dict(left_out) else [None]
+        if not all(isinstance(part, list) and all(map(_is_str, part)) for part in texts):
+            raise InputError("the columns of a model must be described by lists of texts.")
+        if len({len(part) for part in lists}) != 1:
+            raise InputError("the columns of a model must be described by lists of one length.")
+        columns = cls(tuple(Column(*fields) for fields in zip(*lists, strict=True)), left_out)
+        columns._check()
+        return columns
+
+    def _check(self) -> None:
+        names = [*self.names, *self.left_out]
+        if len(set(names)) != len(names) or not self.used:
+            raise InputError("the columns of a model must have distinct names, and one at least.")
+        allowed = {"kind": KINDS[:-1], "decimal": (".", ","), "date_format": DATE_FORMATS}
+        for attribute, values in allowed.items():
+            found = {getattr(column, attribute) for column in self.used} - set(values)
+            if found:
+                raise InputError(
+                    f"the {attribute} of a column must be one of {listed(values)}, "
+                    f"got {listed(sorted(found))}."
+                )
 
 
-def unread_notes(unread: Mapping[str, int]) -> list[str]:
-    """Return one note per column, from the number of values that are not numbers."""
-    return [
-        f"{count:,} values of {name!r} are not usable numbers and count as missing."
-        for name, count in unread.items()
-        if count
-    ]
+def _is_dict(value: Any) -> bool:
+    return isinstance(value, dict)
 
 
-def table_columns(preprocessing: pd.DataFrame, drop: Sequence[str] = ()) -> Columns:
-    """Decide which columns to use, from the preprocessing rows.
+def _is_str(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _count_strays(strays: Strays, column: Column, cells: pd.Series, values: Any) -> None:
+    is_missing = np.isnat(values) if column.kind == "date" else np.isnan(values)
+    if is_missing.sum() <= cells.isna().sum():
+        return
+    found = stray_texts(arrow_texts(cells), ~is_missing)
+    if len(found):
+        strays.counts[column.name] = len(found)
+        strays.examples[column.name] = found[0].as_py()
+        strays.kinds[column.name] = column.kind
+
+
+def decided_columns(sample: pd.DataFrame, forced: Mapping[str, str] | None = None) -> Columns:
+    """Decide what the columns hold, from some rows.
+
+    A column holds numbers if at least 90 % of its cells can be read as numbers, and dates if at
+    least 90 % can be read as dates. Truth values are the numbers 0 and 1. All other columns hold
+    categories, or texts if there are more than 40 different ones that are rare or long. Columns
+    are left out if they have a single value, or look like the numbers or names of the rows.
 
     Parameters
     ----------
-    preprocessing : DataFrame
-        The preprocessing rows, in the order of the table. They are used for nothing else, because
-        the certificate allows no choice that depends on the training rows.
-    drop : sequence of str, default=()
-        Names of columns to leave out.
+    sample : DataFrame
+        Rows as ``open_table`` reads them, in the order of the table. Rows held out for a
+        certificate must not be among them.
+    forced : mapping of str to str, default=None
+        Kinds by names of columns. They win over every rule.
 
     Returns
     -------
     columns : Columns
     """
-    kinds = {name: _kind(name, preprocessing[name]) for name in preprocessing.columns}
-    kinds |= dict.fromkeys(drop, "it is named in drop")
-    columns = Columns(
-        numbers=[name for name, kind in kinds.items() if kind == "numbers"],
-        categories=[name for name, kind in kinds.items() if kind == "categories"],
-        left_out={name: kind for name, kind in kinds.items() if kind not in KINDS},
-    )
-    if not columns.names:
+    forced = dict(forced or {})
+    _check_forced(forced, list(sample.columns))
+    used, left_out = [], {}
+    for name, cells in sample.items():
+        kind = forced.get(name)
+        decided = _decided(name, cells) if kind is None else _forced(name, kind, cells)
+        if isinstance(decided, Column):
+            used.append(decided)
+        else:
+            left_out[name] = decided
+    if not used:
+        why = "; ".join(f"{name!r}: {reason}" for name, reason in list(left_out.items())[:3])
         raise InputError(
             "data must have a column to learn from besides the target, got "
-            f"{columns.left_out or 'none'}."
+            f"{f'none that can be used ({why}): name one with --type' if why else 'none'}."
         )
-    return columns
+    return Columns(tuple(used), left_out)
 
 
-def _kind(name: str, column: pd.Series) -> str:
-    """Return "numbers", "categories" or the reason to leave the column out."""
-    present = column.dropna()
-    if name.startswith("Unnamed: "):
+def _check_forced(forced: Mapping[str, str], names: list[str]) -> None:
+    unknown = [name for name in forced if name not in names]
+    if unknown:
+        raise InputError(f"--type must name columns among {listed(names)}, got {listed(unknown)}.")
+    wrong = sorted(set(forced.values()) - set(KINDS))
+    if wrong:
+        raise InputError(f"--type must give one of the kinds {listed(KINDS)}, got {listed(wrong)}.")
+
+
+def _forced(name: str, kind: str, cells: pd.Series) -> Column | str:
+    """Return a column of the kind that the user asks for, or the reason to leave it out."""
+    if kind == "drop":
+        return "it is named in --type"
+    if kind == "number" and not _is_typed(cells):
+        return Column(name, kind, decimal=found_decimal(arrow_texts(cells)))
+    if kind == "date" and not is_datetime64_any_dtype(cells.dtype):
+        tried = trimmed_texts(cells).unique().drop_null()[:MOST_TRIED]
+        return Column(name, kind, date_format=found_date_format(tried))
+    return Column(name, kind)
+
+
+def _is_typed(cells: pd.Series) -> bool:
+    dtype = cells.dtype
+    return dtype.kind in "mM" or is_bool_dtype(dtype) or is_numeric_dtype(dtype)
+
+
+def _decided(name: str, cells: pd.Series) -> Column | str:
+    """Return what a column holds, or the reason to leave it out."""
+    if name.startswith(NO_NAME):
         return "it has no name"
-    if present.empty:
-        return "it has no values in the preprocessing rows"
-    if _n_unread(present) == 0:
-        return _why_not_numbers(numbers(present)) or "numbers"
-    return _why_not_categories(texts(column)) or "categories"
+    if cells.isna().all():
+        return "it has no values"
+    if is_datetime64_any_dtype(cells.dtype) or isinstance(cells.dtype, pd.PeriodDtype):
+        return CONSTANT if cells.nunique(dropna=False) == 1 else Column(name, "date")
+    if _is_typed(cells):
+        return _why_not_numbers(numbers(cells)) or Column(name, "number")
+    return _decided_texts(name, arrow_texts(cells))
 
 
-def _why_not_categories(values: pd.Series) -> str:
-    """Return the reason to leave out a column of texts; empty if there is none."""
-    present = values.dropna()
-    n_distinct = present.nunique()
-    if values.nunique(dropna=False) == 1:
+def _decided_texts(name: str, texts: Texts) -> Column | str:
+    column = _column_of_numbers(name, texts)
+    if column is not None:
+        return _why_not_numbers(numbers_of_texts(texts, column.decimal)) or column
+    texts = trimmed_texts(texts)
+    different = texts.unique()
+    if len(different) == 1:
         return CONSTANT
-    if n_distinct <= max(MOST_CATEGORIES, len(present) / 2):
+    column = _column_of_dates(name, texts)
+    if column is not None:
+        return column
+    present = texts.drop_null()
+    why = _why_not_texts(present, different.drop_null())
+    return why or Column(name, _kind_of_texts(present, different.drop_null()))
+
+
+def _column_of_numbers(name: str, texts: Texts) -> Column | None:
+    """Return a column of numbers if enough of the texts are numbers."""
+    values, decimal = numbers_of_texts(texts), "."
+    if np.isnan(values).sum() > texts.null_count:
+        decimal = found_decimal(texts)
+        values = numbers_of_texts(texts, decimal)
+    is_enough = _are_enough_read(texts, np.isfinite(values))
+    return Column(name, "number", decimal=decimal) if is_enough else None
+
+
+def _column_of_dates(name: str, texts: Texts) -> Column | None:
+    """Return a column of dates if enough of the texts are dates."""
+    tried = texts.unique().drop_null()[:MOST_TRIED]
+    may_be_date = pc.match_substring_regex(tried, r"^\D{0,10}\d[\d\w]*[-/. :].*\d")
+    if pc.sum(may_be_date).as_py() < READABLE_SHARE / 2 * len(tried):
+        return None
+    date_format = found_date_format(tried)
+    times = dates_of_texts(texts, date_format)
+    is_enough = _are_enough_read(texts, ~np.isnat(times))
+    return Column(name, "date", date_format=date_format) if is_enough else None
+
+
+def _are_enough_read(texts: Texts, is_read: NDArray[np.bool_]) -> bool:
+    """Return whether enough cells were read, of those that are no mark for an unknown value."""
+    n_read = int(is_read.sum())
+    if n_read == len(texts):
+        return True
+    strays = stray_texts(texts, is_read)
+    marks = pc.is_in(pc.utf8_lower(pc.utf8_trim_whitespace(strays)), value_set=_marks(strays.type))
+    n_strays = len(strays) - (pc.sum(marks).as_py() or 0)
+    return n_read > 0 and n_read >= READABLE_SHARE * (n_read + n_strays)
+
+
+def _marks(kind: pa.DataType) -> pa.Array:
+    return MARKS.cast(kind)
+
+
+def _kind_of_texts(present: Texts, different: Texts) -> str:
+    """Return whether texts are categories, or are read by their parts."""
+    if len(different) <= MOST_CATEGORIES:
+        return "category"
+    length = pc.mean(pc.utf8_length(different)).as_py()
+    share_with_spaces = pc.mean(pc.match_substring(different, " ")).as_py()
+    is_long = length > LONG_TEXT and share_with_spaces > 0.5
+    is_rare = len(present) < RARE_ROWS * len(different)
+    return "text" if is_rare or is_long else "category"
+
+
+def _why_not_texts(present: Texts, different: Texts) -> str:
+    """Return the reason to leave out a column of texts that are all different, if there is one.
+
+    They are names of rows if each is one word, or all have one length, or they differ only in
+    their digits.
+    """
+    if len(different) < len(present) or len(present) <= FEWEST_IN_ORDER:
         return ""
-    dates = pd.to_datetime(present.head(MOST_TRIED), format="mixed", errors="coerce", utc=True)
-    if dates.notna().all():
-        return "it looks like dates: replace them by numbers, such as the month or the age"
-    return f"{n_distinct:,} different texts in {len(present):,} rows look like row names"
+    has_one_length = len(pc.utf8_length(present).unique()) == 1
+    has_spaces = pc.any(pc.match_substring_regex(present, r"\s")).as_py()
+    shapes = pc.replace_substring_regex(present, r"\d+", "0").unique()
+    if has_spaces and not has_one_length and len(shapes) > 1:
+        return ""
+    return f"{len(present):,} different texts in {len(present):,} rows look like row names"
 
 
-def _why_not_numbers(values: np.ndarray) -> str:
+def _why_not_numbers(values: NDArray[np.float64]) -> str:
     """Return the reason to leave out a column of numbers; empty if there is none."""
-    n_rows, n_distinct = len(values), len(np.unique(values))
-    if n_distinct == 1:
-        return CONSTANT
-    if n_distinct < n_rows or (values % 1).any():
-        return ""
-    span = np.ptp(values) + 1
+    present = values[np.isfinite(values)]
+    if len(present) and present.min() == present.max():
+        return CONSTANT if len(present) == len(values) else ""
+    if (present % 1).any() or len(np.unique(present)) < len(present):
+        return "" if len(present) else "it has no values"
+    span, n_rows = np.ptp(present) + 1, len(present)
     # The chance that all differ; it is largest if all numbers of the span are equally likely.
     chance = np.exp(np.log1p(-np.arange(n_rows) / span).sum())
-    is_in_order = n_rows >= FEWEST_IN_ORDER and len(np.unique(np.diff(values) > 0)) == 1
+    is_in_order = n_rows >= FEWEST_IN_ORDER and len(np.unique(np.diff(present) > 0)) == 1
     if chance < RARE_CHANCE or (is_in_order and span < WIDEST_GAP * n_rows):
         return f"{n_rows:,} different whole numbers near each other look like row numbers"
     return ""
-
-
-def numbers(column: pd.Series) -> np.ndarray:
-    """Return a column as floats; values that are not numbers, or too large, become missing."""
-    if not is_numeric_dtype(column) or is_bool_dtype(column):
-        plain = texts(column).map(_without_commas, na_action="ignore")
-        column = pd.to_numeric(plain, errors="coerce")
-    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    values = np.where(np.abs(values) <= LARGEST_NUMBER, values, np.nan)
-    return np.where(np.abs(values) < SMALLEST_NUMBER, 0, values)
-
-
-def _without_commas(text: str) -> str:
-    """Remove the commas between the thousands of a number; return other text unchanged."""
-    return text.replace(",", "") if "," in text and THOUSANDS.fullmatch(text.strip()) else text
-
-
-def texts(column: pd.Series) -> pd.Series:
-    """Return a column as text; missing values stay missing."""
-    return column.astype(object).map(str, na_action="ignore")
-
-
-def _n_unread(column: pd.Series) -> int:
-    return int(np.isnan(numbers(column)).sum() - column.isna().sum())
-
-
-def column_encoder(columns: Columns) -> ColumnTransformer:
-    """Return an unfitted transformer from ``Columns.values`` to the inputs of a Fourier map.
-
-    Missing numbers are replaced by the median, and numbers are scaled to mean zero and variance
-    one. Categories are one-hot encoded: the rarest share one column, and an unknown category is
-    zero in all of them.
-    """
-    scaler = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
-    indicators = OneHotEncoder(handle_unknown="ignore", max_categories=MOST_CATEGORIES)
-    return ColumnTransformer(
-        [("numbers", scaler, columns.numbers), ("categories", indicators, columns.categories)]
-    )

@@ -17,14 +17,26 @@ sqrt(m) together. For 5 % of 200 rows this is 0.7 s, so a check that found them 
 single row even better. A hash of every row would do both.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
+from pacfourier.arrays import FloatArray
 from pacfourier.core.alignment.summary import row_fingerprints
+from pacfourier.tabular.plain_fields import PlainFields
 
 ROWS_PER_BUCKET, MOST_BUCKETS = 4, 256
+# Numbers are rounded to this share of a standard deviation before rows are compared.
+ROUNDING = 1 / 64
+# Rows that are rounded at once.
+BLOCK = 8192
+
+LabelledPart = tuple[NDArray[Any], NDArray[Any]]
 # Buckets with fewer rows in both tables together may hold nothing but noise.
 FEWEST_ROWS_COMPARED = 6
 # With fewer buckets to compare, the counts of two independent tables agree too often.
@@ -38,18 +50,99 @@ ODDS_FACTOR = 3
 NOISE_VARIANCE, NOISE_CUMULANT = 1.5, 8.25
 
 
+@dataclass(frozen=True, eq=False)
+class RowCounts:
+    """How many rows of a table fall into each bucket, with noise.
+
+    Attributes
+    ----------
+    units : array of shape (n_encoded,)
+        Numbers that differ by much less than these count as equal, so that rounding hides no copy.
+    label_unit : float
+        The same for labels that are amounts; zero for classes.
+    counts : array of shape (n_buckets,)
+    n_rows : int
+    """
+
+    units: FloatArray
+    label_unit: float
+    counts: NDArray[np.int64]
+    n_rows: int
+
+    def bucket_counts(self, X: NDArray[Any], y: NDArray[Any]) -> NDArray[np.int64]:
+        """Return how many rows with their labels fall into each bucket."""
+        return bucket_counts(X, y, self.units, self.label_unit, len(self.counts))
+
+    def agreement(self, counts: NDArray[np.int64], n_rows: int) -> float:
+        """Return the probability that independent rows agree with the stored counts so well."""
+        return agreement_probability(self.counts, counts, n_stored=self.n_rows, n_rows=n_rows)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the counts as plain data."""
+        return vars(self).copy()
+
+    @classmethod
+    def from_data(cls, data: Any, n_encoded: int) -> "RowCounts":
+        """Return the counts in plain data that was read from a file, after checks."""
+        fields = PlainFields(data, "row counts")
+        units = fields.finite("units", (n_encoded,), np.float64)
+        fields.require((units > 0).all(), "units", "be positive", units)
+        counts = fields.array("counts", (None,), np.int64)
+        is_right = 0 < len(counts) <= MOST_BUCKETS
+        fields.require(is_right, "counts", f"be 1 to {MOST_BUCKETS}", len(counts))
+        label_unit = fields.value("label_unit")
+        is_right = type(label_unit) is float and 0 <= label_unit < np.inf
+        fields.require(is_right, "label_unit", "be zero or positive", label_unit)
+        n_rows = fields.value("n_rows")
+        fields.require(type(n_rows) is int and n_rows > 0, "n_rows", "be positive", n_rows)
+        return cls(units, label_unit, counts, n_rows)
+
+
+def row_counts(parts: Sequence[LabelledPart], rng: np.random.Generator) -> RowCounts:
+    """Return the noisy counts of the rows of a fit.
+
+    Parameters
+    ----------
+    parts : sequence of pairs (X, y)
+        Rows as numbers, and their labels: names of classes, or amounts. The first part decides the
+        units.
+    rng : Generator
+        It must not come from a seed that others know: they could undo the noise.
+    """
+    X, y = parts[0]
+    deviations = X.std(axis=0, dtype=np.float64)
+    units = np.where(deviations > 0, deviations, 1.0)
+    label_unit = float(y.std() or 1.0) if y.dtype.kind == "f" else 0.0
+    n_rows = sum(len(y) for _, y in parts)
+    size = n_buckets(n_rows)
+    counts = sum(bucket_counts(X, y, units, label_unit, size) for X, y in parts)
+    return RowCounts(units, label_unit, noisy_counts(np.asarray(counts), rng), n_rows)
+
+
 def n_buckets(n_rows: int) -> int:
     """Return the number of buckets for a table of this size."""
     return min(n_rows // ROWS_PER_BUCKET, MOST_BUCKETS)
 
 
-def bucket_counts(encoded: np.ndarray, labels: np.ndarray, n_buckets: int) -> np.ndarray:
-    """Return how many rows with their classes fall into each bucket."""
+def bucket_counts(
+    X: NDArray[Any], y: NDArray[Any], units: FloatArray, label_unit: float, n_buckets: int
+) -> NDArray[np.int64]:
+    """Return how many rows with their labels fall into each bucket."""
+    labels = np.rint(y / (label_unit * ROUNDING)) if label_unit else y
     names, codes = np.unique(labels, return_inverse=True)
     hashes = [int.from_bytes(blake2b(str(name).encode(), digest_size=8).digest()) for name in names]
-    keys = row_fingerprints(encoded) ^ np.array(hashes, dtype=np.uint64)[codes]
+    keys = rounded_fingerprints(X, units) ^ np.array(hashes, dtype=np.uint64)[codes]
     keys *= np.uint64(0x9E3779B97F4A7C15)
     return np.bincount((keys >> np.uint64(32)) % np.uint64(n_buckets), minlength=n_buckets)
+
+
+def rounded_fingerprints(X: NDArray[Any], units: FloatArray) -> NDArray[np.uint64]:
+    """Return one number per row, which is equal for rows that are equal after rounding."""
+    parts = [np.zeros(0, dtype=np.uint64)]
+    for start in range(0, len(X), BLOCK):
+        rounded = np.rint(X[start : start + BLOCK] / (units * ROUNDING))
+        parts.append(row_fingerprints(rounded))
+    return np.concatenate(parts)
 
 
 def noisy_counts(counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:

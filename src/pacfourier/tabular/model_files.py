@@ -1,69 +1,44 @@
-"""Save and load models: files are written completely or not at all, and loading runs no code."""
+"""Save and load models of tables. A file holds plain data only, and loading it runs no code."""
 
-import os
-import uuid
-import zipfile
 from pathlib import Path
-
-import skops.io
+from typing import Any
 
 from pacfourier.errors import InputError
-from pacfourier.tabular.model import TabularModel
-from pacfourier.trusted_files import trusted_object
+from pacfourier.tabular.columns import Columns
+from pacfourier.tabular.encoding import Encoding
+from pacfourier.tabular.fresh_rows import RowCounts
+from pacfourier.tabular.model import TableModel
+from pacfourier.tabular.plain_fields import PlainFields
+from pacfourier.tabular.plain_files import plain_bytes, plain_data
+from pacfourier.tabular.predictor_data import predictor_data, predictor_of
+from pacfourier.tabular.table_target import TableTarget
 
-# All types in a model, besides plain data.
-TYPES = frozenset(
-    {
-        "pacfourier.core.alignment.sums.AlignmentSums",
-        "pacfourier.core.prior.frequencies.FrequencyPool",
-        "pacfourier.spectra.Mixture",
-        "pacfourier.spectra.RBF",
-        "pacfourier.core.alignment.summary.SampleSummary",
-        "pacfourier.core.alignment.targets.BinaryTarget",
-        "pacfourier.core.alignment.targets.ClassTarget",
-        "pacfourier.estimators.pbrff.PBRFF",
-        "pacfourier.tabular.columns.Columns",
-        "pacfourier.tabular.model.TabularModel",
-        "sklearn.compose._column_transformer.ColumnTransformer",
-        "sklearn.impute._base.SimpleImputer",
-        "sklearn.linear_model._logistic.LogisticRegression",
-        "sklearn.pipeline.Pipeline",
-        "sklearn.preprocessing._data.StandardScaler",
-        "sklearn.preprocessing._encoders.OneHotEncoder",
-    }
-)
+FORMAT = "pacfourier table 1"
+# What commands read from the record of a fit.
+ROWS = ("read", "learned", "held out")
+RESULTS = ("error", "standard_error", "seconds")
+THRESHOLDS = ("recall", "threshold", "precision", "alarms")
 
 
-def check_output(path: Path, suffix: str) -> None:
-    """Raise an error if a file cannot be written there, before any work is done."""
-    if not path.name.endswith(suffix):
-        raise InputError(f"the output must end in {suffix}, got {str(path)!r}.")
-    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise InputError(f"the output must be a file in a writable folder, got {str(path)!r}.")
+def model_bytes(model: TableModel) -> bytes:
+    """Return the content of the ``.skops`` file of a model."""
+    return plain_bytes(
+        {
+            "format": FORMAT,
+            "target": model.target.to_data(),
+            "columns": model.columns.to_data(),
+            "encoding": model.encoding.to_data(),
+            "predictor": predictor_data(model.predictor),
+            "record": model.record,
+            "row counts": model.row_counts.to_data(),
+        }
+    )
 
 
-def write_file(path: Path, data: bytes) -> None:
-    """Write a file completely or not at all: an older file stays until the new one is complete."""
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise InputError(f"the output must be writable, got {str(path)!r}: {error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+def load_model(path: Path) -> TableModel:
+    """Return the model in a ``.skops`` file that ``pacfourier fit`` wrote.
 
-
-def save_model(model: TabularModel, path: Path) -> None:
-    """Write a model to a ``.skops`` file."""
-    write_file(path, skops.io.dumps(model, compression=zipfile.ZIP_DEFLATED))
-
-
-def load_model(path: Path) -> TabularModel:
-    """Return the model in a ``.skops`` file; a file that holds other types gives an error.
+    Everything is checked before it is used: a file of any other content gives an error.
 
     Parameters
     ----------
@@ -71,10 +46,61 @@ def load_model(path: Path) -> TabularModel:
 
     Returns
     -------
-    model : TabularModel
+    model : TableModel
     """
-    rule = "model must be a file that 'pacfourier fit' wrote"
-    model = trusted_object(path, TYPES, rule)
-    if not isinstance(model, TabularModel):
-        raise InputError(f"{rule}, got {str(path)!r}: it holds a {type(model).__name__}.")
-    return model
+    rule = f"model must be a file that 'pacfourier fit' wrote, got {str(path)!r}"
+    if not path.is_file():
+        raise InputError(f"{rule}: no such file.")
+    data = plain_data(path.read_bytes(), rule)
+    try:
+        return model_of(data)
+    except InputError as error:
+        raise InputError(f"{rule}: {error}") from None
+
+
+def model_of(data: Any) -> TableModel:
+    """Return the model in plain data, after all checks."""
+    fields = PlainFields(data, "model")
+    fields.choice("format", (FORMAT,))
+    target = TableTarget.from_data(fields.value("target"))
+    columns = Columns.from_data(fields.value("columns"))
+    encoding = Encoding.from_data(fields.value("encoding"))
+    predictor = predictor_of(fields.value("predictor"))
+    kinds = {column.name: column.kind for column in columns.used}
+    fields.require(encoding.kinds == kinds, "encoding", "read the used columns", encoding.kinds)
+    n_inputs, n_encoded = predictor.n_features_in_, len(encoding.names)
+    fields.require(n_inputs == n_encoded, "predictor", f"read {n_encoded} numbers", n_inputs)
+    classes = [str(name) for name in getattr(predictor, "classes_", ())]
+    fields.require(classes == target.classes, "predictor", "have the target's classes", classes)
+    counts = RowCounts.from_data(fields.value("row counts"), n_encoded)
+    record = checked_record(fields.value("record"), len(classes))
+    return TableModel(target, columns, encoding, predictor, record, counts)
+
+
+def checked_record(record: Any, n_classes: int) -> dict[str, Any]:
+    """Return the record of a fit, after a check of what commands read from it."""
+    fields = PlainFields(record, "record")
+    for name in ("data", "date", "headline"):
+        fields.text(name)
+    fields.texts("notes")
+    counts = fields.value("class counts")
+    is_right = isinstance(counts, list) and len(counts) == n_classes
+    is_right = is_right and all(type(count) is int for count in counts)
+    fields.require(is_right, "class counts", f"be {n_classes} whole numbers", counts)
+    rows = fields.value("rows")
+    is_right = isinstance(rows, dict) and all(type(rows.get(name)) is int for name in ROWS)
+    fields.require(is_right, "rows", f"have the numbers {', '.join(ROWS)}", rows)
+    fields.require(isinstance(fields.value("settings"), dict), "settings", "be a dict", None)
+    for name, columns in (("results", RESULTS), ("thresholds", THRESHOLDS)):
+        check_numbers(fields, name, columns)
+    return dict(record)
+
+
+def check_numbers(fields: PlainFields, name: str, columns: tuple[str, ...]) -> None:
+    """Raise an error unless a part is a list of dictionaries with some finite numbers."""
+    rows = fields.value(name)
+    is_right = isinstance(rows, list) and all(
+        isinstance(row, dict) and all(type(row.get(column)) is float for column in columns)
+        for row in rows
+    )
+    fields.require(is_right, name, f"be a list of {', '.join(columns)}", rows)

@@ -12,7 +12,7 @@ to its prior: it keeps its size below about :math:`1 / \lambda`, whatever the sa
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -54,6 +54,13 @@ class Labelled(NamedTuple):
     def n_samples(self) -> int:
         """The number of rows."""
         return len(self.labels)
+
+
+class RowsToTake(Protocol):
+    """Labelled rows of which some can be taken."""
+
+    def take(self, rows: IntArray, /) -> Labelled:
+        """Return chosen rows."""
 
 
 def one_cycle(progress: float) -> float:
@@ -103,10 +110,10 @@ class Descent:
             loops.adam(part.ravel(), slope.ravel(), first.ravel(), second.ravel(), factors)
         return float(loss)
 
-    def pass_over(self, rows: Labelled, order: IntArray, batch_size: int, rates: Any) -> float:
+    def pass_over(self, rows: RowsToTake, order: IntArray, batch_size: int, rates: Any) -> float:
         """Make one step per mini-batch of rows in an order, and return the mean loss.
 
-        ``rates`` is a function of the number of the step.
+        ``rows`` has a method ``take``. ``rates`` is a function of the number of the step.
         """
         total = 0.0
         for start in range(0, len(order), batch_size):

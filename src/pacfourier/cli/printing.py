@@ -1,0 +1,55 @@
+"""How commands print results, notes, errors and progress."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from pacfourier.errors import InputError
+
+
+@contextmanager
+def input_errors() -> Iterator[None]:
+    """Print an ``InputError`` as one line, and exit with code 2."""
+    try:
+        yield
+    except InputError as error:
+        typer.echo(f"Error: {' '.join(str(error).split())}", err=True)
+        raise typer.Exit(2) from None
+
+
+def notes(lines: Iterable[str]) -> None:
+    """Print notes on standard error, so that they do not mix with the results."""
+    for line in lines:
+        typer.echo(f"Note: {line}", err=True)
+
+
+def show(rows: Iterable[Iterable[str]], headers: Iterable[str] = ()) -> None:
+    """Print rows as a table, with numbers aligned to the right if there are headers."""
+    names = list(headers)
+    table = Table(show_header=bool(names), show_edge=False, pad_edge=False, box=None)
+    for place, name in enumerate(names):
+        table.add_column(Text(name), justify="right" if place else "left")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    Console(highlight=False).print(table)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[str, float], None]]:
+    """Show a bar on a terminal; yield a function of what is done and the share that is done."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+    console = Console(stderr=True)
+    with Progress(
+        *columns,
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as progress:
+        task = progress.add_task("starting", total=1.0)
+        yield lambda stage, share: progress.update(task, description=stage, completed=share)

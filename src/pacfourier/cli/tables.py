@@ -1,0 +1,404 @@
+"""The commands about your own table: fit, predict, certify and export."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pacfourier.cli.printing import input_errors, notes, progress_bar, show
+from pacfourier.errors import InputError
+
+if TYPE_CHECKING:
+    from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
+    from pacfourier.tabular.model import FitSettings, TableFit, TableModel
+    from pacfourier.tabular.table_blocks import Reading
+
+TABLES = ".csv, .tsv, .parquet, .arrow, .feather or .jsonl file; text may be compressed (.gz)"
+Data = Annotated[Path, typer.Argument(help=f"A {TABLES}.")]
+Model = Annotated[Path, typer.Argument(help="A .skops file written by 'pacfourier fit'.")]
+Separator = Annotated[
+    str | None, typer.Option(help="What separates the fields of a text file; else it is found out.")
+]
+Encoding = Annotated[
+    str | None, typer.Option(help="Encoding of a text file; else UTF-8, or Latin-1 with a note.")
+]
+Missing = Annotated[
+    list[str] | None, typer.Option(help="A word that means 'no value'; may be repeated.")
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace output files that exist already.")
+]
+Ties = Annotated[
+    str | None,
+    typer.Option(
+        help="Say 'genuine' if rows repeat because the columns have few values, not as copies."
+    ),
+]
+Epsilon = Annotated[float, typer.Option(help="Probability with which each bound may fail.")]
+# The words that mean no certificate, and all or no columns.
+NO, ALL, NONE = "no", "all", "none"
+# A class is rare, and thresholds for it are printed, if it has at most this share of the rows.
+RARE = 0.2
+
+
+def fit(
+    data: Data,
+    target: Annotated[str, typer.Option(help="Name of the column to predict.")],
+    out: Annotated[Path, typer.Option(help="Where to save the model.")] = Path("model.skops"),
+    report: Annotated[
+        Path | None, typer.Option(help="Where to write an .html report, if wanted.")
+    ] = None,
+    card: Annotated[
+        Path | None, typer.Option(help="Where to write a model card (.md), if wanted.")
+    ] = None,
+    certify: Annotated[
+        str,
+        typer.Option(help="Share of the rows to hold out for the bound; 'no' learns from all."),
+    ] = "0.2",
+    epsilon: Epsilon = 0.05,
+    ties: Ties = None,
+    n_frequencies: Annotated[
+        int, typer.Option(min=1, max=20000, help="Number of cosines: the size of the model.")
+    ] = 100,
+    group: Annotated[
+        str | None,
+        typer.Option(help="A column; its groups are learned from or held out as a whole."),
+    ] = None,
+    class_weight: Annotated[
+        str | None,
+        typer.Option(help="'balanced', or weights of classes such as 'yes=5,no=1'."),
+    ] = None,
+    types: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--type",
+            help="COLUMN=number, category, date, text or drop, where the choice is wrong.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Learn to predict a column of a table, certify the model, and save it."""
+    from pacfourier.tabular.table_output import check_output
+
+    with input_errors():
+        outputs = [(out, ".skops"), (report, ".html"), (card, ".md")]
+        for path, suffix in outputs:
+            if path is not None:
+                check_output(path, (suffix,), overwrite)
+        reading = reading_of(separator, encoding, missing)
+        settings = settings_of(
+            n_frequencies=n_frequencies,
+            certify=certify,
+            epsilon=epsilon,
+            ties=ties,
+            group=group,
+            class_weight=class_weight,
+            types=types,
+            seed=seed,
+        )
+        found = fitted(data, target, settings, reading)
+        write_outputs(found, {"model": out, "report": report, "card": card}, overwrite)
+    notes(found.model.record["notes"])
+    show_fit(found)
+    typer.echo(f"\nSaved in {out} ({out.stat().st_size:,} bytes).")
+
+
+def reading_of(separator: str | None, encoding: str | None, missing: list[str] | None) -> "Reading":
+    """Return how to read a table."""
+    from pacfourier.tabular.table_blocks import Reading
+
+    return Reading(separator, encoding, tuple(missing or ()))
+
+
+def settings_of(
+    *, certify: str, class_weight: str | None, types: Any, **others: Any
+) -> "FitSettings":
+    """Return the settings of a fit, from the texts of the options."""
+    from pacfourier.tabular.model import FitSettings
+
+    return FitSettings(
+        certify=None if certify == NO else number_of("--certify", certify),
+        class_weight=weights_of(class_weight),
+        types=dict(pair_of("--type", each) for each in types or ()),
+        **others,
+    )
+
+
+def weights_of(text: str | None) -> dict[str, float] | str | None:
+    """Return the weights of classes in a text such as ``yes=5,no=1``."""
+    if text is None or text == "balanced":
+        return text
+    pairs = (pair_of("--class-weight", each) for each in text.split(","))
+    return {name: number_of("--class-weight", weight) for name, weight in pairs}
+
+
+def pair_of(option: str, text: str) -> tuple[str, str]:
+    """Return the name and the value in a text such as ``name=value``."""
+    name, equals, value = text.rpartition("=")
+    if not equals or not name or not value:
+        raise InputError(f"{option} must have the form NAME=VALUE, got {text!r}.")
+    return name, value
+
+
+def number_of(option: str, text: str) -> float:
+    """Return a positive number in a text."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        allowed = f"a number between 0 and 1, or {NO!r}" if option == "--certify" else "positive"
+        raise InputError(f"{option} must be {allowed}, got {text!r}.")
+    return number
+
+
+def fitted(data: Path, target: str, settings: "FitSettings", reading: "Reading") -> "TableFit":
+    """Fit a model, with a progress bar on a terminal."""
+    from pacfourier.tabular.fitting import fit_table
+
+    with progress_bar() as progress:
+        return fit_table(data, target, settings, reading=reading, progress=progress)
+
+
+def write_outputs(found: "TableFit", paths: dict[str, Path | None], overwrite: bool) -> None:
+    """Write the model, and the report and the card if they are wanted."""
+    from pacfourier.tabular.model_files import model_bytes
+
+    contents: dict[Any, bytes] = {paths["model"]: model_bytes(found.model)}
+    if paths["report"] is not None:
+        from pacfourier.reports.tabular_report import fit_report
+
+        contents[paths["report"]] = fit_report(found).encode()
+    if paths["card"] is not None:
+        from pacfourier.reports.model_card import model_card
+
+        contents[paths["card"]] = model_card(found).encode()
+    for path, content in contents.items():
+        write(path, content, overwrite)
+
+
+def write(path: Path, content: bytes, overwrite: bool) -> None:
+    """Write a file completely or not at all."""
+    from pacfourier.tabular.table_output import written_file
+
+    with written_file(path, overwrite) as file:
+        file.write(content)
+
+
+def show_fit(found: "TableFit") -> None:
+    """Print how good a model is."""
+    record = found.model.record
+    show_model(found.model)
+    if found.certificate is not None and record["is_certified"]:
+        show_certificate(found.certificate)
+    else:
+        typer.echo(f"\n{record['headline']}")
+
+
+def show_model(model: "TableModel") -> None:
+    """Print what a model is, and how it compares with others."""
+    record, columns = model.record, model.columns
+    rows = record["rows"]
+    kinds = [column.kind for column in columns.used]
+    counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+    what = "classes" if model.target.task == "classification" else "an amount"
+    show(
+        [
+            ("data", f"{record['data']}: {rows['read']:,} rows"),
+            ("target", f"{model.target.name}: {what}{class_text(model)}"),
+            ("columns", f"{counted} ({len(columns.left_out)} left out)"),
+            ("rows", f"{rows['learned']:,} learned from, {rows['held out']:,} held out"),
+        ]
+    )
+    typer.echo("")
+    show_results(record["results"], rows["held out"], model.target.task)
+    counts = record["class counts"]
+    if record["thresholds"] and min(counts) <= RARE * sum(counts):
+        show_thresholds(model)
+
+
+def class_text(model: "TableModel") -> str:
+    """Return the names of the classes, as far as they fit on a line."""
+    from pacfourier.errors import listed
+
+    return f" {listed(model.target.classes)}" if model.target.classes else ""
+
+
+def show_results(results: list[dict[str, Any]], n_rows: int, task: str) -> None:
+    """Print the errors of the model and of those it is compared with."""
+    is_classes = task == "classification"
+    measure = "error" if is_classes else "mean absolute error"
+    headers = [f"on {n_rows:,} rows held out", measure, "standard error", "seconds to fit"]
+    lines = []
+    for each in results:
+        numbers = [each["error"], each["standard_error"]]
+        texts = [f"{100 * x:.2f} %" if is_classes else f"{x:.4g}" for x in numbers]
+        lines.append([each["name"], *texts, f"{each['seconds']:.1f}"])
+        if not is_classes:
+            lines[-1].append("" if each["r2"] is None else f"{each['r2']:.3f}")
+    show(lines, headers if is_classes else [*headers, "R2"])
+
+
+def show_thresholds(model: "TableModel") -> None:
+    """Print from which probability on to predict the rarer class, for wished recalls."""
+    name = model.target.classes[model.rarer_place()]
+    typer.echo(f"\nTo find more rows of {name!r}, pass a threshold to 'pacfourier predict':")
+    headers = ["wished recall", "--threshold", "precision", "share of rows predicted"]
+    show(
+        [
+            [
+                f"{each['recall']:g}",
+                f"{each['threshold']:.4g}" if each["threshold"] else "too few rows",
+                f"{each['precision']:.3f}",
+                f"{100 * each['alarms']:.1f} %",
+            ]
+            for each in model.record["thresholds"]
+        ],
+        headers,
+    )
+
+
+def show_certificate(certificate: "PredictionCertificate") -> None:
+    """Print a certificate with its assumptions."""
+    from pacfourier.tabular.fitting import in_words_of_the_command
+
+    typer.echo(f"\n{in_words_of_the_command(str(certificate))}")
+
+
+def predict(
+    model: Model,
+    data: Data,
+    out: Annotated[
+        Path, typer.Option(help="Where to write the predictions: a .csv or .parquet file.")
+    ] = Path("predictions.csv"),
+    proba: Annotated[
+        bool, typer.Option(help="Whether to add the probability of each class.")
+    ] = True,
+    columns: Annotated[
+        str, typer.Option(help="Columns of the table to keep: 'all', 'none', or names, by commas.")
+    ] = ALL,
+    threshold: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Predict the rarer class from this probability on."),
+    ] = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Add predictions to a table of new rows."""
+    from pacfourier.tabular.columns import Strays, stray_notes
+    from pacfourier.tabular.model_files import load_model
+    from pacfourier.tabular.predicting import predicted_blocks, unused_notes
+    from pacfourier.tabular.table_files import open_table
+    from pacfourier.tabular.table_output import check_output, written_table
+
+    strays = Strays()
+    n_rows = 0
+    with input_errors():
+        check_output(out, (".csv", ".parquet"), overwrite)
+        fitted = load_model(model)
+        table = open_table(data, reading_of(separator, encoding, missing))
+        blocks = predicted_blocks(
+            fitted,
+            table,
+            columns=kept_columns(columns),
+            has_probabilities=proba,
+            threshold=threshold,
+        )
+        with progress_bar() as progress, written_table(out, overwrite) as writer:
+            for block, unread in blocks:
+                writer.write(block)
+                n_rows += len(block)
+                strays.update(unread)
+                progress(f"{n_rows:,} rows", 0.0)
+    notes([*table.notes, *unused_notes(fitted, table), *stray_notes(strays)])
+    typer.echo(f"{n_rows:,} predictions in {out}")
+
+
+def kept_columns(text: str) -> list[str] | None:
+    """Return the names in a text; None means all columns."""
+    if text == ALL:
+        return None
+    return [] if text == NONE else text.split(",")
+
+
+def certify(
+    model: Model,
+    data: Annotated[
+        Path | None, typer.Argument(help="A table of new rows with their labels, if you have one.")
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Declare that no row of it was in the table of the fit.")
+    ] = False,
+    epsilon: Epsilon = 0.05,
+    ties: Ties = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
+) -> None:
+    """Show what is certified about a model, or certify it on new labelled rows."""
+    from pacfourier.tabular.model_files import load_model
+
+    with input_errors():
+        fitted = load_model(model)
+        if data is None:
+            show_model(fitted)
+            typer.echo(f"\n{fitted.record['headline']}")
+            return
+        from pacfourier.tabular.fresh_certificate import fresh_certificate
+        from pacfourier.tabular.model import FitSettings
+        from pacfourier.tabular.table_files import open_table
+
+        settings = FitSettings(epsilon=epsilon, ties=ties)
+        table = open_table(data, reading_of(separator, encoding, missing))
+        certificate = fresh_certificate(
+            fitted, table, is_fresh=fresh, epsilon=settings.epsilon, ties=settings.ties
+        )
+    notes(table.notes)
+    show_certificate(certificate)
+
+
+def export(
+    model: Annotated[
+        Path, typer.Argument(help="A .skops file of 'pacfourier fit', or of a Fourier predictor.")
+    ],
+    c: Annotated[Path | None, typer.Option("--c", help="Where to write a C99 header.")] = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", help="Where to write the formula as JSON.")
+    ] = None,
+    onnx: Annotated[
+        Path | None, typer.Option("--onnx", help="Where to write an ONNX graph of float32.")
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Write a fitted predictor as C, as JSON or as ONNX."""
+    from pacfourier import export
+    from pacfourier.export.predictor_files import load_predictor, onnx_bytes
+    from pacfourier.tabular.table_output import check_output
+
+    formats = (
+        (c, ".h", lambda model: export.to_c(model).encode()),
+        (json, ".json", lambda model: export.to_json(model).encode()),
+        (onnx, ".onnx", onnx_bytes),
+    )
+    wanted = [(path, suffix, content) for path, suffix, content in formats if path is not None]
+    with input_errors():
+        if not wanted:
+            raise InputError(
+                "export must have at least one output, got none: pass --c, --json or --onnx."
+            )
+        for path, suffix, _ in wanted:
+            check_output(path, (suffix,), overwrite)
+        fitted = load_predictor(model)
+        for path, _, content in wanted:
+            try:
+                data = content(fitted)
+            except ValueError as error:
+                raise InputError(str(error)) from None
+            write(path, data, overwrite)
+            typer.echo(f"{len(data)} bytes in {path}")

@@ -1,0 +1,375 @@
+"""Small charts as inline SVG, in the colours of the page, so that they can be read in the dark too.
+
+A chart is 320 units wide, the width of a narrow screen, and its text has the size of small print
+there. On a wide screen, charts are put side by side.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from pacfourier.arrays import FloatArray
+from pacfourier.reports.page import Markup
+
+__all__ = [
+    "Axis",
+    "Frame",
+    "bars",
+    "bars_below",
+    "chart",
+    "date_axis",
+    "diagonal",
+    "dots",
+    "legend",
+    "line",
+    "number_axis",
+    "rows_of_dots",
+    "share_axis",
+    "stems",
+    "strip",
+]
+
+WIDTH, HEIGHT = 320, 230
+LEFT, RIGHT, TOP, BOTTOM = 50, 12, 26, 44
+# The space of a row: its name above, its mark below.
+ROW = 32
+# The series of a chart differ in colour, in dashes and in the shape of their marks.
+N_SERIES = 4
+MOST_LETTERS = 34
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a chart.
+
+    Attributes
+    ----------
+    label : str
+        What the numbers are, with their unit.
+    low, high : float
+        The first and the last number.
+    ticks : tuple of pairs of float and str
+        Numbers that are marked, and their texts.
+    """
+
+    label: str
+    low: float
+    high: float
+    ticks: tuple[tuple[float, str], ...]
+
+    def shares(self, values: Sequence[float] | FloatArray) -> FloatArray:
+        """Return where values are on the axis, from 0 at its start to 1 at its end."""
+        return (np.asarray(values, dtype=np.float64) - self.low) / (self.high - self.low)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The two axes of a chart, and where numbers are in the drawing.
+
+    Attributes
+    ----------
+    across : Axis
+    up : Axis
+    """
+
+    across: Axis
+    up: Axis
+
+    def x(self, values: Sequence[float] | FloatArray) -> FloatArray:
+        """Return horizontal places."""
+        return LEFT + (WIDTH - LEFT - RIGHT) * self.across.shares(values)
+
+    def y(self, values: Sequence[float] | FloatArray) -> FloatArray:
+        """Return vertical places, which count downwards."""
+        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * self.up.shares(values)
+
+
+Mark = Callable[[Frame], str]
+
+
+def number_axis(label: str, values: Sequence[float] | FloatArray, *, zero: bool = False) -> Axis:
+    """Return an axis that holds some numbers, with ticks at round numbers.
+
+    Parameters
+    ----------
+    label : str
+    values : sequence of float
+    zero : bool, default=False
+        Whether the axis starts at zero.
+
+    Returns
+    -------
+    axis : Axis
+    """
+    low, high = float(np.min(values)), float(np.max(values))
+    if zero:
+        low = 0.0
+    if not high - low > 1e-12 * max(abs(low), abs(high)):
+        low, high = low - 0.5 * (abs(low) or 1.0) * (not zero), high + 0.5 * (abs(high) or 1.0)
+    ticks = round_numbers(low, high)
+    step = ticks[1] - ticks[0] if len(ticks) > 1 else high - low
+    texts = tuple((tick, tick_text(tick, step)) for tick in ticks)
+    return Axis(label, low, high, texts)
+
+
+def round_numbers(low: float, high: float, most: int = 5) -> list[float]:
+    """Return at most ``most`` round numbers between two numbers, evenly spaced."""
+    power = math.floor(math.log10((high - low) / most))
+    for step in (size * 10.0**exponent for exponent in (power, power + 1) for size in (1, 2, 5)):
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        if last - first < most:
+            break
+    return [number * step for number in range(first, last + 1)]
+
+
+def tick_text(value: float, step: float) -> str:
+    """Return a number of an axis as text, with the digits that tell it from its neighbours."""
+    largest = max(abs(value), step)
+    if largest >= 1e6 or step < 1e-4:
+        return f"{value:.3g}"
+    n_digits = max(0, -math.floor(math.log10(step) + 1e-9))
+    return f"{value:,.{n_digits}f}"
+
+
+def share_axis(label: str) -> Axis:
+    """Return an axis from 0 to 1."""
+    return Axis(label, 0.0, 1.0, tuple((k / 4, f"{k / 4:g}") for k in range(5)))
+
+
+def date_axis(label: str, values: "np.ndarray") -> Axis:
+    """Return an axis of dates. Its numbers are seconds since 1970."""
+    seconds = seconds_of(values)
+    low, high = float(seconds.min()), float(seconds.max())
+    places = np.linspace(low, high, 3)
+    unit = "D" if high - low > 3 * 86_400 else "m"
+    texts = np.datetime_as_string(places.astype("datetime64[s]"), unit=unit)
+    ticks = ((float(place), str(text)) for place, text in zip(places, texts, strict=True))
+    return Axis(label, low, high, tuple(ticks))
+
+
+def seconds_of(values: "np.ndarray") -> FloatArray:
+    """Return dates as seconds since 1970."""
+    return np.asarray(values).astype("datetime64[ns]").astype(np.int64) / 1e9
+
+
+def chart(title: str, across: Axis, up: Axis, *marks: Mark) -> Markup:
+    """Return a chart with two axes.
+
+    Parameters
+    ----------
+    title : str
+        What the chart shows, for those who do not see it too.
+    across, up : Axis
+    *marks : function of a Frame
+        What is drawn, such as the result of ``line``.
+
+    Returns
+    -------
+    svg : Markup
+    """
+    frame = Frame(across, up)
+    drawn = "".join(mark(frame) for mark in marks)
+    return _svg(title, HEIGHT, _grid(frame) + drawn)
+
+
+def line(xs: FloatArray, ys: FloatArray, series: int = 0) -> Mark:
+    """Return a mark that joins points by lines."""
+
+    def draw(frame: Frame) -> str:
+        points = _points(frame.x(xs), frame.y(ys))
+        return f'<polyline class="line s{series % N_SERIES}" points="{points}"/>'
+
+    return draw
+
+
+def dots(xs: FloatArray, ys: FloatArray, series: int = 0, *, faint: bool = False) -> Mark:
+    """Return a mark of points. Many points are faint, so that one sees where they are dense."""
+    size = 2.5 if faint else 3.5
+    kind = f"{'faint' if faint else 'dot'} s{series % N_SERIES}"
+
+    def draw(frame: Frame) -> str:
+        places = zip(frame.x(xs), frame.y(ys), strict=True)
+        return "".join(
+            f'<path class="{kind}" d="{_shape(series, x, y, size)}"/>' for x, y in places
+        )
+
+    return draw
+
+
+def diagonal(frame: Frame) -> str:
+    """Draw the line on which both axes have the same number."""
+    ends = [max(frame.across.low, frame.up.low), min(frame.across.high, frame.up.high)]
+    return f'<polyline class="guide" points="{_points(frame.x(ends), frame.y(ends))}"/>'
+
+
+def strip(width: float) -> Mark:
+    """Return a mark of the two lines at a distance above and below the diagonal."""
+
+    def draw(frame: Frame) -> str:
+        low, high = frame.across.low, frame.across.high
+        sides = []
+        for shift in (-width, width):
+            ends = np.clip([low, high], frame.up.low - shift, frame.up.high - shift)
+            points = _points(frame.x(ends), frame.y(ends + shift))
+            sides.append(f'<polyline class="line s1" points="{points}"/>')
+        return "".join(sides)
+
+    return draw
+
+
+def stems(xs: FloatArray, ys: FloatArray) -> Mark:
+    """Return a mark of points, each on a line that stands on the axis."""
+
+    def draw(frame: Frame) -> str:
+        foot = frame.y([frame.up.low])[0]
+        lines = "".join(
+            f'<path class="stem s0" d="M{x:.1f} {foot:.1f}V{y:.1f}"/>'
+            for x, y in zip(frame.x(xs), frame.y(ys), strict=True)
+        )
+        return lines + dots(xs, ys)(frame)
+
+    return draw
+
+
+def bars_below(edges: FloatArray, counts: FloatArray, share: float = 0.25) -> Mark:
+    """Return a mark of bars on the lower part of a chart; the longest takes ``share`` of it."""
+
+    def draw(frame: Frame) -> str:
+        places = frame.x(edges)
+        foot = HEIGHT - BOTTOM
+        sizes = share * (HEIGHT - TOP - BOTTOM) * np.asarray(counts) / max(np.max(counts), 1)
+        return "".join(
+            f'<rect class="count" x="{start + 1:.1f}" y="{foot - size:.1f}" '
+            f'width="{end - start - 2:.1f}" height="{size:.1f}"/>'
+            for start, end, size in zip(places[:-1], places[1:], sizes, strict=True)
+        )
+
+    return draw
+
+
+def bars(title: str, names: Sequence[str], values: FloatArray, texts: Sequence[str]) -> Markup:
+    """Return horizontal bars, each with its name above it and a text at its end.
+
+    Parameters
+    ----------
+    title : str
+    names : sequence of str
+    values : array of shape (n_bars,)
+        Negative values have no bar.
+    texts : sequence of str
+        What to write at the end of each bar.
+
+    Returns
+    -------
+    svg : Markup
+    """
+    most = max(float(np.max(values)), 1e-300)
+    room = WIDTH - 70
+    parts = []
+    for row, (name, value, text) in enumerate(zip(names, values, texts, strict=True)):
+        top, size = row * ROW + 4, max(room * float(value) / most, 1.0)
+        parts.append(
+            f'<text class="name" x="0" y="{top + 10}">{escape(shortened(name))}</text>'
+            f'<rect class="bar" x="0" y="{top + 14}" width="{size:.1f}" height="9"/>'
+            f'<text x="{size + 5:.1f}" y="{top + 23}">{escape(text)}</text>'
+        )
+    return _svg(title, len(names) * ROW + 4, "".join(parts))
+
+
+def rows_of_dots(title: str, axis: Axis, names: Sequence[str], values: FloatArray) -> Markup:
+    """Return a row for each name, with a dot for each of its values.
+
+    Parameters
+    ----------
+    title : str
+    axis : Axis
+    names : sequence of str
+    values : array of shape (n_names, n_series)
+
+    Returns
+    -------
+    svg : Markup
+    """
+    height = len(names) * ROW + BOTTOM
+    foot = height - BOTTOM + 4
+    places = 8 + (WIDTH - 20) * axis.shares(values)
+    ticks = 8 + (WIDTH - 20) * axis.shares([tick for tick, _ in axis.ticks])
+    parts = [
+        f'<path class="grid" d="M{x:.1f} 0V{foot}"/>'
+        f'<text class="middle" x="{x:.1f}" y="{foot + 16}">{escape(text)}</text>'
+        for x, (_, text) in zip(ticks, axis.ticks, strict=True)
+    ]
+    for row, (name, xs) in enumerate(zip(names, places, strict=True)):
+        top = row * ROW + 4
+        parts.append(f'<text class="name" x="0" y="{top + 10}">{escape(shortened(name))}</text>')
+        parts += [
+            f'<path class="dot s{series % N_SERIES}" d="{_shape(series, x, top + 20, 4)}"/>'
+            for series, x in enumerate(xs)
+        ]
+    label = f'<text class="middle" x="{WIDTH / 2}" y="{foot + 34}">{escape(axis.label)}</text>'
+    return _svg(title, height, "".join(parts) + label)
+
+
+def legend(names: Sequence[str]) -> Markup:
+    """Return the names of series, each beside a piece of its line."""
+    items = "".join(
+        f'<li><svg class="key" viewBox="0 0 34 10" aria-hidden="true">'
+        f'<path class="line s{series % N_SERIES}" d="M1 5H33"/>'
+        f'<path class="dot s{series % N_SERIES}" d="{_shape(series, 17, 5, 3.5)}"/></svg>'
+        f"{escape(name)}</li>"
+        for series, name in enumerate(names)
+    )
+    return Markup(f'<ul class="legend">{items}</ul>')
+
+
+def shortened(text: str) -> str:
+    """Return a text that fits into the width of a chart."""
+    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
+
+
+def _svg(title: str, height: float, content: str) -> Markup:
+    return Markup(
+        f'<svg class="chart" role="img" viewBox="0 0 {WIDTH} {height:g}" '
+        f'aria-label="{escape(title)}"><title>{escape(title)}</title>{content}</svg>'
+    )
+
+
+def _grid(frame: Frame) -> str:
+    """Return the axes with their ticks and labels. The label of the vertical axis is on top."""
+    parts = []
+    xs = frame.x([tick for tick, _ in frame.across.ticks])
+    for x, (_, text) in zip(xs, frame.across.ticks, strict=True):
+        anchor = "end" if len(text) > 6 and x > WIDTH - 40 else "middle"
+        anchor = "start" if len(text) > 6 and x < LEFT + 20 else anchor
+        parts.append(f'<text class="{anchor}" x="{x:.1f}" y="{HEIGHT - BOTTOM + 16}">')
+        parts.append(f"{escape(text)}</text>")
+    ys = frame.y([tick for tick, _ in frame.up.ticks])
+    for y, (_, text) in zip(ys, frame.up.ticks, strict=True):
+        parts.append(f'<path class="grid" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>')
+        parts.append(f'<text class="end" x="{LEFT - 6}" y="{y + 4:.1f}">{escape(text)}</text>')
+    middle = (LEFT + WIDTH - RIGHT) / 2
+    parts.append(f'<path class="axis" d="M{LEFT} {HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>')
+    parts.append(f'<text class="name" x="0" y="12">{escape(frame.up.label)}</text>')
+    parts.append(
+        f'<text class="middle name" x="{middle}" y="{HEIGHT - 8}">'
+        f"{escape(frame.across.label)}</text>"
+    )
+    return "".join(parts)
+
+
+def _points(xs: FloatArray, ys: FloatArray) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True))
+
+
+def _shape(series: int, x: float, y: float, size: float) -> str:
+    """Return the outline of a mark: a disc, a square, a triangle or a diamond."""
+    r = size
+    return (
+        f"M{x - r:.1f} {y:.1f}a{r} {r} 0 1 0 {2 * r} 0a{r} {r} 0 1 0 {-2 * r} 0",
+        f"M{x - r:.1f} {y - r:.1f}h{2 * r}v{2 * r}h{-2 * r}z",
+        f"M{x:.1f} {y - r:.1f}l{r} {2 * r}h{-2 * r}z",
+        f"M{x:.1f} {y - 1.3 * r:.1f}l{r} {1.3 * r}l{-r} {1.3 * r}l{-r} {-1.3 * r}z",
+    )[series % N_SERIES]

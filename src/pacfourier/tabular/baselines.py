@@ -1,0 +1,104 @@
+"""Two models that everybody knows, fitted on the same rows, to compare with."""
+
+import time
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacfourier.tabular.training_rows import LabelledRows
+
+# With more numbers than this, the strength of the linear model is not searched for.
+MOST_SEARCHED = 2_000_000
+# A class needs a row in every fold of a search.
+N_FOLDS = 3
+STRENGTHS = np.logspace(-3, 3, 7)
+
+
+class Baseline(NamedTuple):
+    """A fitted model of scikit-learn, its name, and how long its fit took."""
+
+    name: str
+    model: Any
+    seconds: float
+
+
+def fitted_baselines(
+    task: str, learned: LabelledRows, class_weight: Any, seed: int
+) -> list[Baseline]:
+    """Fit a linear model and boosted trees on the learned rows.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+    learned : LabelledRows
+    class_weight : dict, "balanced" or None
+        As in ``FourierClassifier``. Only used for classes.
+    seed : int
+
+    Returns
+    -------
+    baselines : list of Baseline
+        The linear model comes first.
+    """
+    if task == "regression":
+        models = {"ridge regression": linear_regressor(), "boosted trees": boosted_regressor(seed)}
+    else:
+        linear = linear_classifier(learned.X, learned.y, class_weight)
+        trees = boosted_classifier(class_weight, seed)
+        models = {"logistic regression": linear, "boosted trees": trees}
+    return [fitted(name, model, learned) for name, model in models.items()]
+
+
+def fitted(name: str, model: Any, learned: LabelledRows) -> Baseline:
+    """Fit a model, and measure how long that takes."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        # A baseline that stops early is still what users would get.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(learned.X, learned.y)
+    return Baseline(name, model, time.perf_counter() - started)
+
+
+def linear_classifier(X: NDArray[Any], y: NDArray[Any], class_weight: Any) -> Any:
+    """Return an unfitted logistic regression on scaled columns.
+
+    Its strength is chosen by cross-validation, unless the table is large.
+    """
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    linear = LogisticRegression(max_iter=300, class_weight=class_weight)
+    model = make_pipeline(StandardScaler(), linear)
+    fewest = np.unique(y, return_counts=True)[1].min()
+    if X.size > MOST_SEARCHED or fewest < N_FOLDS:
+        return model
+    return GridSearchCV(model, {"logisticregression__C": STRENGTHS}, cv=N_FOLDS)
+
+
+def linear_regressor() -> Any:
+    """Return an unfitted ridge regression on scaled columns, whose strength is searched for."""
+    from sklearn.linear_model import RidgeCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), RidgeCV(STRENGTHS))
+
+
+def boosted_classifier(class_weight: Any, seed: int) -> Any:
+    """Return unfitted boosted trees, at the defaults of scikit-learn."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(class_weight=class_weight, random_state=seed)
+
+
+def boosted_regressor(seed: int) -> Any:
+    """Return unfitted boosted trees, at the defaults of scikit-learn."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    return HistGradientBoostingRegressor(random_state=seed)

@@ -1,0 +1,161 @@
+"""Tables in lines of text, with separators between the fields. All cells stay texts."""
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
+from pacfourier.errors import InputError
+from pacfourier.tabular.table_blocks import (
+    BLOCK_BYTES,
+    BLOCK_BYTES_PER_COLUMN,
+    NO_NAME,
+    Reading,
+    checked_names,
+    chosen_names,
+    frame_of_batch,
+)
+from pacfourier.tabular.text_files import checked_text_file
+
+SEPARATORS = (",", ";", "\t", "|")
+# How separators may be written that are hard to type.
+SPELLED = {"tab": "\t", "\\t": "\t"}
+# How many lines the separator is found from.
+FIRST_LINES = 50
+
+
+class CsvTable:
+    """A table in a text file, such as ``.csv``, ``.tsv`` or ``.csv.gz``.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    reading : Reading
+    """
+
+    def __init__(self, path: Path, reading: Reading) -> None:
+        self.name, self.n_bytes = path.name, path.stat().st_size
+        self._file, self.notes = checked_text_file(path, reading.encoding)
+        self._missing = ["", *reading.missing]
+        self._separator = self._found_separator(reading.separator)
+        self._check_quotes()
+        self.names = self._read_names()
+        if next(self.blocks(self.names[:1]), None) is None:
+            raise InputError(f"data must have rows, got none in {self.name!r}.")
+
+    def blocks(self, names: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
+        """Yield the rows in order, block by block, as texts."""
+        chosen = chosen_names(names, self.names)
+        # No names would mean all of them to Arrow.
+        read = arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(self.names, pa.string()),
+            include_columns=chosen or self.names[:1],
+            strings_can_be_null=True,
+            null_values=self._missing,
+        )
+        with self._file.utf8() as file:
+            try:
+                for batch in self._batches(file, read):
+                    if batch.num_rows:
+                        yield frame_of_batch(batch)[chosen]
+            except pa.ArrowInvalid as error:
+                self._check_lines()
+                raise InputError(
+                    f"data must be a readable table, got {self.name!r}: {error}"
+                ) from None
+
+    def _batches(self, file: object, read: arrow_csv.ConvertOptions) -> Iterator[pa.RecordBatch]:
+        size = max(BLOCK_BYTES, BLOCK_BYTES_PER_COLUMN * len(self.names))
+        yield from arrow_csv.open_csv(
+            file,
+            # The first row is that of the names.
+            read_options=arrow_csv.ReadOptions(
+                column_names=self.names, skip_rows_after_names=1, block_size=size
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=self._separator, newlines_in_values=True
+            ),
+            convert_options=read,
+        )
+
+    def _found_separator(self, separator: str | None) -> str:
+        if separator is None:
+            with self._file.characters() as lines:
+                first = list(islice((line for line in lines if line.strip()), FIRST_LINES))
+            return found_separator(first)
+        separator = SPELLED.get(separator, separator)
+        if len(separator) != 1 or not separator.isascii() or separator in '\r\n"':
+            raise InputError(
+                f"--separator must be one character, such as ';' or 'tab', got {separator!r}."
+            )
+        return separator
+
+    def _read_names(self) -> list[str]:
+        with self._file.characters() as lines:
+            header = next(filter(None, csv.reader(lines, delimiter=self._separator)), [])
+        names = [name.strip() for name in header]
+        if not any(names):
+            raise InputError(
+                f"data must begin with the names of its columns, got none in {self.name!r}."
+            )
+        blank = [place for place, name in enumerate(names) if not name]
+        for place in blank:
+            names[place] = f"column {place + 1}" if place else f"{NO_NAME}0"
+        self.notes += [f"column {place + 1} has no name." for place in blank if place]
+        return checked_names(names)
+
+    def _check_quotes(self) -> None:
+        """Raise an error if a quote is never closed; the rest of the file would be one cell."""
+        if self._file.n_quotes % 2:
+            self._check_lines()
+
+    def _check_lines(self) -> None:
+        """Raise an error that names the first line that cannot be read, if there is one."""
+        with self._file.characters() as lines:
+            check_fields(lines, self._separator)
+
+
+def found_separator(lines: Sequence[str]) -> str:
+    """Return the separator with which the first lines have the same number of fields, and most.
+
+    If there is none, it is the one with the most fields in the first line, or else the comma.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        The first lines of the file, without blank ones.
+    """
+
+    def rank(separator: str) -> tuple[bool, int]:
+        # The last line may end within quotes.
+        counts = [len(fields) for fields in csv.reader(lines, delimiter=separator)]
+        whole = counts[:-1] or counts
+        return whole[0] > 1 and len(set(whole)) == 1, whole[0]
+
+    return max(SEPARATORS, key=rank) if lines else SEPARATORS[0]
+
+
+def check_fields(lines: Iterable[str], separator: str) -> None:
+    """Raise an error that names the first line with more or fewer fields than the first line.
+
+    Parameters
+    ----------
+    lines : iterable of str
+    separator : str
+    """
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    n_fields = 0
+    try:
+        for fields in filter(None, reader):
+            n_fields = n_fields or len(fields)
+            if len(fields) != n_fields:
+                raise InputError(
+                    f"line {reader.line_num} must have {n_fields} fields, as the first line, "
+                    f"got {len(fields)}: correct the line, or see --separator."
+                )
+    except csv.Error as error:
+        raise InputError(f"line {reader.line_num} must be valid CSV, got: {error}.") from None

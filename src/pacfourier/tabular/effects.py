@@ -1,0 +1,229 @@
+"""What a model does with the columns of its table: which matter, and how predictions follow them.
+
+Both are measured on rows that the model was not learned from, by changing one column at a time and
+predicting again.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pacfourier.arrays import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from pacfourier.tabular.model import HeldOut, TableModel
+
+# More rows would make the averages little more precise.
+MOST_ROWS, MOST_ROWS_OF_AVERAGES = 2000, 500
+# Few rows are shuffled several times.
+MOST_REPEATS = 5
+# Tables with more columns are searched in groups of columns, of which the best are divided.
+MOST_COLUMNS, N_GROUPS, N_DIVIDED = 64, 32, 8
+# The most cells to predict in one search, and the fewest rows that can tell columns apart.
+MOST_CELLS, FEWEST_ROWS = 200_000_000, 50
+# How many values of a column are tried.
+MOST_VALUES, MOST_CATEGORIES = 24, 10
+MISSING = "missing"
+
+Group = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Importance:
+    """How much the error rises if the values of a column are shuffled between the rows.
+
+    Attributes
+    ----------
+    column : str
+    rise : float
+        For classes, the rise of the mean probability that is given to wrong classes. For amounts,
+        the rise of the mean absolute error.
+    """
+
+    column: str
+    rise: float
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """The average prediction if a column has the same value in all rows.
+
+    Attributes
+    ----------
+    column : str
+    kind : {"number", "category", "date"}
+    values : array of shape (n_values,)
+        The values of the column: numbers, texts or dates.
+    averages : array of shape (n_values, n_outputs)
+        The mean probability of each class, or the mean prediction of an amount.
+    """
+
+    column: str
+    kind: str
+    values: NDArray[Any]
+    averages: FloatArray
+
+
+def importances(model: "TableModel", held_out: "HeldOut", seed: int = 0) -> list[Importance]:
+    """Return the columns that matter most, the most important first.
+
+    Parameters
+    ----------
+    model : TableModel
+    held_out : HeldOut
+        Rows that the model was not learned from, with their labels.
+    seed : int, default=0
+        Seed of the shuffles. The result depends on nothing else that is random.
+
+    Returns
+    -------
+    found : list of Importance
+        All columns of a narrow table, and some of a wide one. Empty if the table is so wide that
+        the search would take too long.
+    """
+    names = tuple(column.name for column in model.columns.used)
+    size = n_shuffled_rows(len(held_out.frame), len(names))
+    if not size:
+        return []
+    rows = spread(len(held_out.frame), size)
+    frame = held_out.frame.iloc[rows].reset_index(drop=True)
+    losses = _losses_of(model, np.asarray(held_out.truth)[rows])
+    base = float(losses(frame).mean())
+
+    def rise(group: Group) -> float:
+        return mean_shuffled_loss(losses, frame, group, seed) - base
+
+    rises = {name: rise((name,)) for name in best_columns(names, rise)}
+    order = sorted(rises, key=lambda name: -rises[name])
+    return [Importance(name, rises[name]) for name in order]
+
+
+def n_shuffled_rows(n_rows: int, n_columns: int) -> int:
+    """Return how many rows to shuffle, or zero if a table is too wide for its rows."""
+    n_rounds = 0 if n_columns <= MOST_COLUMNS else int(np.ceil(np.log(n_columns) / np.log(4)))
+    n_cells = n_columns * (MOST_COLUMNS + N_GROUPS * n_rounds)
+    size = min(n_rows, MOST_ROWS, MOST_CELLS // max(n_cells, 1))
+    return size if size >= min(n_rows, FEWEST_ROWS) and n_columns else 0
+
+
+def best_columns(names: Group, rise: Callable[[Group], float]) -> Group:
+    """Return columns that matter: all of a few, and of many those that a search by groups finds.
+
+    The columns are divided into groups, and all columns of a group are shuffled together. The
+    groups that matter most are divided further, until each holds a single column.
+    """
+    if len(names) <= MOST_COLUMNS:
+        return names
+    groups = divided(names, N_GROUPS)
+    while any(len(group) > 1 for group in groups):
+        kept = sorted(groups, key=lambda group: -rise(group))[:N_DIVIDED]
+        groups = [part for group in kept for part in divided(group, N_GROUPS // N_DIVIDED)]
+    return tuple(name for group in groups for name in group)
+
+
+def divided(names: Group, n_parts: int) -> list[Group]:
+    """Return names in at most ``n_parts`` parts of nearly equal size, none of them empty."""
+    bounds = np.linspace(0, len(names), min(n_parts, len(names)) + 1).round().astype(int)
+    return [names[start:end] for start, end in pairwise(bounds)]
+
+
+def mean_shuffled_loss(
+    losses: Callable[[pd.DataFrame], FloatArray], frame: pd.DataFrame, group: Group, seed: int
+) -> float:
+    """Return the mean loss if the values of some columns are shuffled between the rows.
+
+    The columns move together, so the values of one row stay side by side.
+    """
+    n_rows = len(frame)
+    found = []
+    for repeat in range(int(np.clip(MOST_ROWS // n_rows, 1, MOST_REPEATS))):
+        order = np.random.default_rng([seed, repeat]).permutation(n_rows)
+        found.append(losses(shuffled(frame, group, order)).mean())
+    return float(np.mean(found))
+
+
+def shuffled(frame: pd.DataFrame, group: Group, order: IntArray) -> pd.DataFrame:
+    """Return a frame in which some columns have the values of other rows."""
+    moved = frame[list(group)].iloc[order].reset_index(drop=True)
+    rest = frame.drop(columns=list(group))
+    return pd.concat([rest, moved], axis=1)[list(frame.columns)]
+
+
+def _losses_of(model: "TableModel", truth: NDArray[Any]) -> Callable[[pd.DataFrame], FloatArray]:
+    """Return the function that gives the loss of each row of a frame."""
+    if model.target.task == "regression":
+        return lambda frame: np.abs(model.predictions(frame) - truth)
+    places = np.array([model.target.classes.index(str(label)) for label in truth])
+    rows = np.arange(len(places))
+    return lambda frame: 1.0 - np.asarray(model.probabilities(frame))[rows, places]
+
+
+def effects(model: "TableModel", frame: pd.DataFrame, columns: Sequence[str]) -> list[Effect]:
+    """Return the average predictions along some columns. Texts are skipped.
+
+    Parameters
+    ----------
+    model : TableModel
+    frame : data frame
+        Typed rows; at most 500 of them are used.
+    columns : sequence of str
+        Names of columns.
+
+    Returns
+    -------
+    found : list of Effect
+        In the order of the columns.
+    """
+    kinds = {column.name: column.kind for column in model.columns.used}
+    rows = spread(len(frame), min(MOST_ROWS_OF_AVERAGES, len(frame)))
+    some = frame.iloc[rows].reset_index(drop=True)
+    found = []
+    for name in columns:
+        values = tried_values(frame[name], kinds[name])
+        if len(values) > 1:
+            averages = np.array([average(model, some, name, value) for value in values])
+            shown = values.fillna(MISSING) if kinds[name] == "category" else values
+            found.append(Effect(name, kinds[name], shown.to_numpy(), averages))
+    return found
+
+
+def average(model: "TableModel", frame: pd.DataFrame, name: str, value: Any) -> FloatArray:
+    r"""Return the mean prediction of each output if a column has the same value in all rows.
+
+    .. math:: \bar f(v) = \frac{1}{n} \sum_i f(x_i \text{ with the column set to } v)
+    """
+    column = pd.Series([value] * len(frame), dtype=frame[name].dtype)
+    changed = frame.assign(**{name: column})
+    is_amount = model.target.task == "regression"
+    outputs = np.asarray(model.predictions(changed) if is_amount else model.probabilities(changed))
+    return np.asarray(outputs.reshape(len(frame), -1).mean(axis=0))
+
+
+def tried_values(column: pd.Series, kind: str) -> pd.Series:
+    """Return values of a column to try: the most frequent categories, or quantiles in order.
+
+    Gaps count as a category. There are no values to try for texts.
+    """
+    if kind == "category":
+        counts = column.value_counts(dropna=False)
+        return pd.Series(counts.index[:MOST_CATEGORIES])
+    if kind == "text":
+        return column.iloc[:0]
+    known = column.dropna().sort_values(ignore_index=True)
+    if not len(known):
+        return known
+    # The outermost hundredths are left out: they are rare and may be far away.
+    ranks = np.linspace(0.01, 0.99, MOST_VALUES) * (len(known) - 1)
+    distinct = known.drop_duplicates()
+    few = len(distinct) <= MOST_VALUES
+    return distinct if few else known.iloc[ranks.round().astype(int)].drop_duplicates()
+
+
+def spread(n: int, size: int) -> IntArray:
+    """Return ``size`` of the numbers below n, evenly spaced."""
+    return np.linspace(0, n - 1, size).round().astype(np.int64)

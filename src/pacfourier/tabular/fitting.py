@@ -1,0 +1,299 @@
+"""Fit a predictor to a table, certify it on rows held out, and compare it with two others."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacfourier.errors import InputError, listed
+from pacfourier.estimators.certify_predictions import prediction_certificate
+from pacfourier.estimators.fourier_classifier import FourierClassifier
+from pacfourier.estimators.fourier_regressor import FourierRegressor
+from pacfourier.pacbayes.holdout import FreshRows
+from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
+from pacfourier.tabular.baselines import fitted_baselines
+from pacfourier.tabular.evaluation import (
+    Result,
+    confusion_counts,
+    explained_variance,
+    losses_of,
+    recall_thresholds,
+    result,
+)
+from pacfourier.tabular.fresh_rows import row_counts
+from pacfourier.tabular.model import FitSettings, HeldOut, TableFit, TableModel
+from pacfourier.tabular.table_blocks import Reading
+from pacfourier.tabular.table_files import open_table
+from pacfourier.tabular.training_rows import (
+    Division,
+    LabelledRows,
+    TrainingRows,
+    frame_summary,
+    training_rows,
+)
+
+# The share of rows to compare models with, if none are held out for a certificate.
+COMPARED_SHARE = 0.2
+LIBRARIES = ("pacfourier", "scikit-learn", "numpy", "pandas")
+
+# A function that is told what is being done, and which share of all work is done.
+Progress = Callable[[str, float], None]
+
+
+class Learned(NamedTuple):
+    """A fitted predictor, and how long its fit took."""
+
+    predictor: FourierClassifier | FourierRegressor
+    seconds: float
+
+
+def fit_table(
+    table: Any,
+    target: str,
+    settings: FitSettings | None = None,
+    *,
+    reading: Reading | None = None,
+    progress: Progress | None = None,
+) -> TableFit:
+    """Learn to predict one column of a table from the others.
+
+    Parameters
+    ----------
+    table : path, str, or data frame of pandas or polars
+        A CSV, TSV, Parquet, Arrow or JSON-lines file, or a data frame.
+    target : str
+        Name of the column to predict. More than 30 different numbers are amounts, and the model is
+        a regression. All else are classes.
+    settings : FitSettings, default=None
+        What differs from the defaults.
+    reading : Reading, default=None
+        How to read a text file, if its separator and encoding are not to be found out.
+    progress : function of a text and a float, default=None
+        It is told what is being done, and which share of the work is done.
+
+    Returns
+    -------
+    fit : TableFit
+        The model, how good it is, and its certificate.
+    """
+    settings, started = settings or FitSettings(), time.perf_counter()
+    report = progress or quiet
+    opened = open_table(Path(table) if isinstance(table, str) else table, reading or Reading())
+    rows = training_rows(
+        opened, division_of(target, settings), lambda share: report("reading", 0.3 * share)
+    )
+    report("learning", 0.3)
+    learned = learned_predictor(rows.learned, rows, settings)
+    report("fitting two models to compare with", 0.6)
+    held_out = held_out_rows(rows, learned.predictor)
+    results = compared(rows, held_out, learned.seconds, settings)
+    certificate, final = None, learned.predictor
+    if settings.certify is None:
+        report("learning from all rows", 0.8)
+        final = learned_predictor(all_rows(rows), rows, settings).predictor
+    else:
+        certificate = table_certificate(rows, final, settings)
+    record = fit_record(rows, settings, certificate)
+    record |= result_facts(results, held_out, rows, settings, certificate)
+    record |= {"data": opened.name, "seconds": time.perf_counter() - started}
+    parts = [(part.X, part.y) for part in (rows.learned, rows.held_out)]
+    classes = [str(name) for name in getattr(final, "classes_", ())]
+    model = TableModel(
+        target=replace(rows.target, classes=classes),
+        columns=rows.columns,
+        encoding=rows.encoding,
+        predictor=final,
+        record=record,
+        # Without a seed: with the seed of the fit, which is in the file, others could undo the
+        # noise.
+        row_counts=row_counts(parts, np.random.default_rng()),
+    )
+    report("done", 1.0)
+    return TableFit(model, held_out, results, certificate)
+
+
+def quiet(stage: str, share: float) -> None:
+    """Report no progress."""
+    del stage, share
+
+
+def division_of(target: str, settings: FitSettings) -> Division:
+    """Return how rows are divided."""
+    share = COMPARED_SHARE if settings.certify is None else settings.certify
+    return Division(target, share, settings.group, settings.types, settings.seed)
+
+
+def learned_predictor(part: LabelledRows, rows: TrainingRows, settings: FitSettings) -> Learned:
+    """Fit a predictor to some rows."""
+    started = time.perf_counter()
+    size, seed = settings.n_frequencies, settings.seed
+    if rows.target.task == "regression":
+        model: Any = FourierRegressor(size, random_state=seed)
+    else:
+        weights = checked_weights(settings.class_weight, np.unique(part.y))
+        model = FourierClassifier(size, class_weight=weights, random_state=seed)
+    model.fit(part.X, part.y)
+    return Learned(model, time.perf_counter() - started)
+
+
+def checked_weights(class_weight: Any, classes: NDArray[Any]) -> Any:
+    """Return the weights of all classes. Those that the user does not name have weight one."""
+    if class_weight is None or isinstance(class_weight, str):
+        return class_weight
+    unknown = [name for name in class_weight if name not in classes]
+    if unknown:
+        raise InputError(
+            f"--class-weight must name classes of the target, {listed(classes)}, got "
+            f"{listed(unknown)}."
+        )
+    return {str(name): class_weight.get(str(name), 1.0) for name in classes}
+
+
+def held_out_rows(rows: TrainingRows, predictor: Any) -> HeldOut:
+    """Return the rows held out with their predictions."""
+    X, truth = rows.held_out.X, rows.held_out.y
+    is_classes = rows.target.task == "classification"
+    probabilities = predictor.predict_proba(X) if is_classes else None
+    return HeldOut(rows.frame, truth, predictor.predict(X), probabilities)
+
+
+def all_rows(rows: TrainingRows) -> LabelledRows:
+    """Return the rows of both parts."""
+    parts = (rows.learned, rows.held_out)
+    names = ("X", "y", "samples", "groups")
+    return LabelledRows(
+        *(np.concatenate([getattr(each, name) for each in parts]) for name in names)
+    )
+
+
+def compared(
+    rows: TrainingRows, held_out: HeldOut, seconds: float, settings: FitSettings
+) -> list[Result]:
+    """Return how good this model, two others and a constant are on the rows held out."""
+    task, truth = rows.target.task, held_out.truth
+    weights = settings.class_weight if task == "classification" else None
+    weights = checked_weights(weights, np.unique(rows.learned.y))
+    predictions = [("this model", held_out.predictions, seconds)]
+    for baseline in fitted_baselines(task, rows.learned, weights, settings.seed):
+        found = baseline.model.predict(rows.held_out.X)
+        predictions.append((baseline.name, found, baseline.seconds))
+    constant = usual_label(rows.learned.y, task)
+    same = np.full(len(truth), constant)
+    shown = f"{constant:.4g}" if task == "regression" else repr(str(constant))
+    predictions.append((f"always {shown}", same, 0.0))
+    return [
+        result(
+            name,
+            losses_of(truth, found, task),
+            spent,
+            explained_variance(truth, found) if task == "regression" else None,
+        )
+        for name, found, spent in predictions
+    ]
+
+
+def usual_label(y: NDArray[Any], task: str) -> Any:
+    """Return the most frequent class, or the median amount."""
+    if task == "regression":
+        return float(np.median(y))
+    names, counts = np.unique(y, return_counts=True)
+    return names[counts.argmax()]
+
+
+def certifying_places(held_out: LabelledRows) -> NDArray[np.intp]:
+    """Return one random row of each group held out.
+
+    Rows of one group are not independent, but groups are. If there are no groups, all rows count.
+    """
+    order = np.lexsort((held_out.samples, held_out.groups))
+    _, first = np.unique(held_out.groups[order], return_index=True)
+    return np.sort(order[first])
+
+
+def table_certificate(
+    rows: TrainingRows, predictor: Any, settings: FitSettings
+) -> PredictionCertificate:
+    """Return the certificate from the rows held out."""
+    places = certifying_places(rows.held_out)
+    X, y = rows.held_out.X[places], rows.held_out.y[places]
+    summary = frame_summary(rows.frame.iloc[places], y)
+    fresh = FreshRows(summary, rows.learned_summary, is_split=True)
+    return prediction_certificate(
+        predictor, X, y, fresh, epsilon=settings.epsilon, ties=settings.ties
+    )
+
+
+def fit_record(
+    rows: TrainingRows, settings: FitSettings, certificate: PredictionCertificate | None
+) -> dict[str, Any]:
+    """Return what was done, as plain data."""
+    n_certifying = 0 if certificate is None else certificate.n_samples
+    return {
+        "date": date.today().isoformat(),
+        "versions": {name: version(name) for name in LIBRARIES},
+        "settings": {
+            "n_frequencies": settings.n_frequencies,
+            "certify": settings.certify,
+            "epsilon": settings.epsilon,
+            "ties": settings.ties,
+            "group": settings.group,
+            "class_weight": settings.class_weight,
+            "types": dict(settings.types or {}),
+            "seed": settings.seed,
+        },
+        "rows": rows.counts | {"certifying": n_certifying},
+        "notes": rows.notes,
+        "is_certified": certificate is not None and not certificate.violations,
+        "headline": headline(certificate),
+        "certificate": None if certificate is None else certificate.to_dict(),
+    }
+
+
+def headline(certificate: PredictionCertificate | None) -> str:
+    """Return what is certified, or why nothing is, in one sentence."""
+    if certificate is None:
+        return "Nothing is certified: all rows were learned from (--certify no)"
+    if certificate.violations:
+        reasons = " ".join(item.reason for item in certificate.violations)
+        return f"Nothing is certified: {in_words_of_the_command(reasons)}"
+    first, *_ = str(certificate).splitlines()
+    return f"{first}, with probability {1 - certificate.epsilon:g}"
+
+
+def in_words_of_the_command(text: str) -> str:
+    """Return a message of the library with options of the command in place of parameters."""
+    return text.replace("ties='genuine'", "--ties genuine").replace(
+        'ties="genuine"', "--ties genuine"
+    )
+
+
+def result_facts(
+    results: list[Result],
+    held_out: HeldOut,
+    rows: TrainingRows,
+    settings: FitSettings,
+    certificate: PredictionCertificate | None,
+) -> dict[str, Any]:
+    """Return how good the model is, as plain data."""
+    facts: dict[str, Any] = {"results": [each._asdict() for each in results]}
+    facts |= {"confusion": None, "thresholds": [], "class counts": []}
+    if held_out.probabilities is None:
+        return facts
+    classes, counts = np.unique(rows.learned.y, return_counts=True)
+    confusion = confusion_counts(held_out.truth, held_out.predictions, classes.tolist())
+    facts |= {"confusion": confusion.tolist(), "class counts": counts.tolist()}
+    if len(classes) == 2 and certificate is not None and not certificate.violations:
+        place, chosen = int(counts.argmin()), certifying_places(rows.held_out)
+        found = recall_thresholds(
+            held_out.probabilities[chosen, place],
+            held_out.truth[chosen] == classes[place],
+            settings.epsilon,
+        )
+        facts["thresholds"] = [each._asdict() for each in found]
+    return facts

@@ -1,0 +1,147 @@
+"""Certify a saved model on new labelled rows, read block by block."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacfourier.arrays import FloatArray
+from pacfourier.core.alignment.summary import SampleSummary
+from pacfourier.errors import InputError, listed
+from pacfourier.pacbayes.assumptions import Ties
+from pacfourier.pacbayes.holdout import FreshRows
+from pacfourier.pacbayes.prediction_certificate import (
+    ClassCounts,
+    ClassificationCertificate,
+    Confidences,
+    PredictionCertificate,
+    RegressionCertificate,
+    class_counts,
+    prediction_assumptions,
+)
+from pacfourier.tabular.evaluation import losses_of
+from pacfourier.tabular.fresh_rows import FEWEST_ROWS_RECOGNISED
+from pacfourier.tabular.model import TableModel
+from pacfourier.tabular.table_blocks import Table
+from pacfourier.tabular.training_rows import frame_summary
+
+# A smaller probability of chance agreement means that rows are not new. The probability is an
+# approximation; in simulations, fewer than one in a thousand honest tables fall below this level.
+COINCIDENCE = 2e-4
+
+
+class Observed(NamedTuple):
+    """What a block of labelled rows says about a model."""
+
+    losses: FloatArray
+    confidences: FloatArray
+    classes: ClassCounts | None
+    summary: SampleSummary
+    bucket_counts: NDArray[np.int64]
+
+
+def fresh_certificate(
+    model: TableModel,
+    table: Table,
+    *,
+    is_fresh: bool = False,
+    epsilon: float = 0.05,
+    ties: Ties = None,
+) -> PredictionCertificate:
+    """Return bounds on the errors of a model, from rows that it was not fitted on.
+
+    The rows must be new, and you have to see to it. The model recognises only a table that is, for
+    the most part, the one that it was fitted on. It stores nothing by which single rows could be
+    recognised, by this function or by other people (see ``fresh_rows``).
+
+    Parameters
+    ----------
+    model : TableModel
+    table : Table
+        New rows with their labels. Rows without a label are left out.
+    is_fresh : bool, default=False
+        Whether you declare that no row was in the table of the fit. This is needed if the model
+        was fitted on fewer than 400 rows, which cannot be recognised.
+    epsilon : float, default=0.05
+        Probability, over these rows, that a bound fails.
+    ties : {None, "genuine"}, default=None
+        Say "genuine" if rows repeat because the columns have few values, not as copies.
+
+    Returns
+    -------
+    certificate : ClassificationCertificate or RegressionCertificate
+    """
+    check_labelled(model, table)
+    blocks = list(observed_blocks(model, table))
+    if not blocks:
+        raise InputError(
+            f"data must have values of {model.target.name!r} to certify with, got none."
+        )
+    losses = np.concatenate([block.losses for block in blocks])
+    check_fresh(model, sum(block.bucket_counts for block in blocks), len(losses), is_fresh)
+    summary = blocks[0].summary
+    for block in blocks[1:]:
+        summary = summary.merge(block.summary)
+    assumptions = prediction_assumptions(FreshRows(summary), ties)
+    if model.target.task == "regression":
+        return RegressionCertificate(epsilon, assumptions, losses)
+    confidences = Confidences(np.concatenate([block.confidences for block in blocks]), 1.0)
+    counts = merged_counts([block.classes for block in blocks])
+    return ClassificationCertificate(epsilon, assumptions, losses > 0, confidences, counts)
+
+
+def observed_blocks(model: TableModel, table: Table) -> Iterator[Observed]:
+    """Yield what each block of labelled rows says about a model."""
+    for block in table.blocks():
+        labels = model.target.labels(block)
+        if not labels.is_present.any():
+            continue
+        frame = model.columns.typed(block[labels.is_present])
+        X, y = model.encoding.encoded(frame), labels.values[labels.is_present]
+        predictions = model.predictor.predict(X)
+        is_classes = model.target.task == "classification"
+        known = np.asarray(model.target.classes)
+        yield Observed(
+            losses_of(y, predictions, model.target.task),
+            model.predictor.predict_proba(X).max(axis=1) if is_classes else np.zeros(len(y)),
+            class_counts(y, predictions, known) if is_classes else None,
+            frame_summary(frame, y),
+            model.row_counts.bucket_counts(X, y),
+        )
+
+
+def merged_counts(parts: list[Any]) -> ClassCounts:
+    """Return the counts of classes over all blocks. A block may have classes of its own."""
+    classes = np.unique(np.concatenate([part.classes for part in parts]))
+    totals = np.zeros((3, len(classes)), dtype=np.int64)
+    for part in parts:
+        places = np.searchsorted(classes, part.classes)
+        totals[:, places] += np.stack([part.n_labelled, part.n_predicted, part.n_hits])
+    return ClassCounts(classes, *totals)
+
+
+def check_labelled(model: TableModel, table: Table) -> None:
+    """Raise an error if a table has no column of labels."""
+    if model.target.name not in table.names:
+        raise InputError(
+            f"data must have the column {model.target.name!r} with the true values, got the "
+            f"columns {listed(table.names)}: certify compares predictions with it. For rows "
+            "without it, use 'pacfourier predict'."
+        )
+
+
+def check_fresh(model: TableModel, counts: NDArray[np.int64], n_rows: int, is_fresh: bool) -> None:
+    """Raise an error if rows are those of the fit, as far as this can be seen."""
+    n_known = model.row_counts.n_rows
+    if model.row_counts.agreement(counts, n_rows) < COINCIDENCE:
+        raise InputError(
+            f"data must be new rows, got {n_rows:,} rows, many of which the model was fitted on: "
+            "independent rows would differ more from them. The error on known rows says nothing "
+            "about new rows: use rows that the model has not seen."
+        )
+    if n_known < FEWEST_ROWS_RECOGNISED and not is_fresh:
+        raise InputError(
+            f"data must be declared to be new rows, because the {n_known} rows of the fit are "
+            "too few to be recognised: pass --fresh if none of these rows was among them."
+        )

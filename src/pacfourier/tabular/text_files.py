@@ -1,0 +1,151 @@
+"""Text files as bytes and characters: compressed or not, in UTF-8 or another encoding."""
+
+import codecs
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pacfourier.errors import InputError
+
+CHUNK_BYTES = 2**20
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A text file whose encoding is known and whose bytes have been checked.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+    encoding : str
+        Its name, as Python writes it.
+    n_quotes : int
+        How many double quotes the file has.
+    """
+
+    path: Path
+    encoding: str
+    n_quotes: int
+
+    @contextmanager
+    def characters(self) -> Iterator[io.TextIOBase]:
+        """Open the file as text; a byte order mark is skipped, and line ends are kept."""
+        encoding = "utf-8-sig" if self.encoding == "utf-8" else self.encoding
+        with reading_errors(self.path), opened(self.path) as file:
+            yield io.TextIOWrapper(file, encoding=encoding, newline="")
+
+    @contextmanager
+    def utf8(self) -> Iterator[io.RawIOBase]:
+        """Open the file as bytes in UTF-8, without blank lines at its beginning."""
+        with reading_errors(self.path), opened(self.path) as file:
+            yield Utf8Bytes(file, self.encoding)
+
+
+class Utf8Bytes(io.RawIOBase):
+    """The bytes of a text file in UTF-8, without byte order mark and leading blank lines.
+
+    Parameters
+    ----------
+    file : binary file
+    encoding : str
+        The encoding of the file.
+    """
+
+    def __init__(self, file: BinaryIO, encoding: str) -> None:
+        super().__init__()
+        self._file = file
+        self._decoder = codecs.getincrementaldecoder(encoding)() if encoding != "utf-8" else None
+        self._is_at_start = True
+
+    def readable(self) -> bool:
+        """Return that bytes can be read."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Return about as many bytes as are asked for; none at the end of the file."""
+        while data := self._file.read(size):
+            if self._decoder is not None:
+                data = self._decoder.decode(data).encode()
+            if self._is_at_start:
+                data = data.removeprefix(BYTE_ORDER_MARK).lstrip(b"\r\n")
+            if data:
+                self._is_at_start = False
+                return data
+        return b""
+
+
+def opened(path: Path) -> Any:
+    """Open a file that may be compressed, to read its bytes."""
+    return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
+
+
+@contextmanager
+def reading_errors(path: Path) -> Iterator[None]:
+    """Turn the errors of a damaged or unreadable file into an ``InputError``."""
+    try:
+        yield
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"data must be a readable file, got {path.name!r}: {error}.") from None
+
+
+def checked_text_file(path: Path, encoding: str | None) -> tuple[TextFile, list[str]]:
+    """Read a file once to find its encoding and to check its bytes.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    encoding : str or None
+        None means UTF-8, or Latin-1 if the file is not UTF-8.
+
+    Returns
+    -------
+    file : TextFile
+    notes : list of str
+    """
+    try:
+        decoder = codecs.getincrementaldecoder(encoding or "utf-8")()
+        name = codecs.lookup(encoding or "utf-8").name
+    except LookupError:
+        raise InputError(
+            f"--encoding must be the name of an encoding, such as latin-1, got {encoding!r}."
+        ) from None
+    decodes, n_quotes = True, 0
+    with reading_errors(path), opened(path) as file:
+        while data := file.read(CHUNK_BYTES):
+            text, decodes = decoded(decoder, data) if decodes else ("", False)
+            check_zero_bytes(path, text if decodes else data)
+            n_quotes += data.count(b'"')
+    decodes = decodes and decoded(decoder, b"", final=True)[1]
+    if decodes:
+        return TextFile(path, name, n_quotes), []
+    if encoding is not None:
+        raise InputError(
+            f"data must be text in the encoding {encoding!r}, got other bytes in {path.name!r}: "
+            "name another with --encoding."
+        )
+    note = f"{path.name!r} is not UTF-8 and is read as Latin-1: see --encoding for others."
+    return TextFile(path, "iso8859-1", n_quotes), [note]
+
+
+def decoded(decoder: Any, data: bytes, final: bool = False) -> tuple[str, bool]:
+    """Return the text of some bytes, and whether they are valid in the encoding."""
+    try:
+        return decoder.decode(data, final), True
+    except UnicodeDecodeError:
+        return "", False
+
+
+def check_zero_bytes(path: Path, data: str | bytes) -> None:
+    """Raise an error if a piece of a text file has a zero byte, as binary files have."""
+    has_zero = "\0" in data if isinstance(data, str) else b"\0" in data
+    if has_zero:
+        raise InputError(
+            f"data must be text, got zero bytes in {path.name!r}: save it as CSV, or name its "
+            "encoding with --encoding, such as utf-16."
+        )
