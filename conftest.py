@@ -17,8 +17,14 @@ NEEDS = {
         "tests/test_plots.py",
     ],
     "pandas": [
+        "src/pacfourier/reports/effect_sections.py",
+        "src/pacfourier/reports/model_card.py",
         "src/pacfourier/reports/tabular_report.py",
         "tests/contracts/test_fitted_attributes.py",
+        "tests/reports/test_model_card.py",
+        "tests/reports/test_page_in_chromium.py",
+        "tests/reports/test_tabular_report.py",
+        "tests/tabular",
     ],
     "pooch": ["src/pacfourier/datasets/download.py", "tests/datasets/test_download.py"],
     "skl2onnx": [
@@ -28,12 +34,18 @@ NEEDS = {
     "skops": [
         "src/pacfourier/tabular",
         "tests/export/test_command.py",
+        "tests/export/test_table_models.py",
+        "tests/tabular",
         "tests/test_tabular.py",
         "tests/test_fresh_rows.py",
         "tests/benchmarks/test_guards.py",
         "tests/test_large_tables.py",
     ],
-    "skrub": ["tests/estimators/test_fourier_frames.py"],
+    "skrub": [
+        "tests/estimators/test_fourier_frames.py",
+        "tests/export/test_table_models.py",
+        "tests/tabular/test_encoding.py",
+    ],
     "torch": [
         "src/pacfourier/export/torch_conversion.py",
         "src/pacfourier/export/torch_modules.py",

@@ -38,7 +38,7 @@ def test_the_first_tensor_loads_its_implementations(monkeypatch):
         loaded.append(True)
         halved.register(torch.Tensor)(lambda X: X // 2)
 
-    monkeypatch.setattr(arrays, "_tensor_loaders", [load])
+    monkeypatch.setattr(arrays, "tensor_loaders", [load])
     assert halved(3) == 1.5
     assert not loaded
     assert int(halved(torch.tensor(3))) == 1
@@ -48,7 +48,7 @@ def test_the_first_tensor_loads_its_implementations(monkeypatch):
 
 def test_a_function_without_an_implementation_for_tensors_says_so(monkeypatch):
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(arrays, "_tensor_loaders", [])
+    monkeypatch.setattr(arrays, "tensor_loaders", [])
     fresh = arrays.by_kind(lambda X: X)
     with pytest.raises(TypeError, match="does not take tensors"):
         fresh(torch.ones(2))

@@ -16,20 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from pacfourier.tensor_loading import tensor_loaders
+
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 ComplexArray: TypeAlias = NDArray[np.complex128]
 IntArray: TypeAlias = NDArray[np.intp]
 Samples: TypeAlias = FloatArray | sparse.csr_array | sparse.csr_matrix
-
-_tensor_loaders: list[Callable[[], Any]] = []
-
-
-def when_tensors_arrive(load: Callable[[], Any]) -> None:
-    """Add a function that registers implementations for tensors.
-
-    It is called whenever a tensor arrives, so calling it again must do no harm.
-    """
-    _tensor_loaders.append(load)
 
 
 def is_tensor(X: Any) -> bool:
@@ -56,7 +48,7 @@ def by_kind(function: Callable[..., Any]) -> Any:
 
     @dispatcher.register(TensorLike)
     def load_and_call(X: Any, *args: Any, **kwargs: Any) -> Any:
-        for load in _tensor_loaders:
+        for load in tensor_loaders:
             load()
         registered = dispatcher.dispatch(type(X))
         if registered is load_and_call:

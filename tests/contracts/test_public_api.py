@@ -25,6 +25,25 @@ def test_importing_the_package_does_not_import(module):
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_the_homes_of_public_names_are_complete():
+    modules = {name for name in pacfourier.__all__ if inspect.ismodule(getattr(pacfourier, name))}
+    assert modules == {"bounds", "spectra"}
+    assert sorted([*pacfourier._HOMES, *modules]) == sorted(pacfourier.__all__)
+    assert set(pacfourier.__all__) <= set(dir(pacfourier))
+    for name, home in pacfourier._HOMES.items():
+        assert getattr(pacfourier, name).__module__.startswith(home), name
+
+
+def test_other_names_are_not_there():
+    with pytest.raises(AttributeError, match="'pacfourier' has no attribute 'numpy'"):
+        _ = pacfourier.numpy
+
+
+def test_names_are_imported_when_they_are_first_used():
+    code = "import sys, pacfourier; assert 'numpy' not in sys.modules; pacfourier.PBRFF"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
 def test_importing_the_package_needs_no_extra():
     code = f"import sys; sys.modules.update(dict.fromkeys({EXTRAS})); import pacfourier"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -81,6 +81,9 @@ class Model:
     def probabilities(self, frame):
         return self.predictor.predict_proba(self.encoding.encoded(frame))
 
+    def rarer_place(self):
+        return int(np.argmin(self.record["class counts"]))
+
 
 class Result(NamedTuple):
     name: str
@@ -185,7 +188,8 @@ def record_of(model, held_out, certificate, n_learned):
         "is_certified": certificate is not None,
         "certificate": certificate.to_dict() if certificate else None,
         "confusion": confusion or None,
-        "thresholds": thresholds if len(classes) == 2 else None,
+        "class counts": [int((held_out.truth == name).sum()) for name in classes],
+        "thresholds": thresholds if len(classes) == 2 and certificate else [],
     }
 
 
@@ -266,9 +270,24 @@ def amounts(**options):
     return fitted(frame, values, MIXED, **options)
 
 
+def long_names(**options):
+    rng = np.random.default_rng(4)
+    frame = mixed_frame(400, rng)
+    labels = np.where(
+        frame["age"].fillna(40) + 5 * rng.normal(size=400) > 40,
+        "Wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww",
+        "a class whose name is as long as a sentence, with 'quotes' and \N{SNOWMAN}",
+    )
+    frame["job"] = frame["job"] + " of the municipal hospital of a town with a long name"
+    names = {name: f"{name} " + "M" * 70 for name in frame}
+    kinds = {names[name]: kind for name, kind in MIXED.items()}
+    return fitted(frame.rename(columns=names), labels, kinds, **options)
+
+
 FITS = {
     "two classes": two_classes,
     "rare class": rare_class,
     "many classes": many_classes,
     "amounts": amounts,
+    "long names": long_names,
 }

@@ -1,7 +1,8 @@
 """The commands about your own table: fit, predict, certify and export."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -210,7 +211,7 @@ def show_model(model: "TableModel") -> None:
         [
             ("data", f"{record['data']}: {rows['read']:,} rows"),
             ("target", f"{model.target.name}: {what}{class_text(model)}"),
-            ("columns", f"{counted} ({len(columns.left_out)} left out)"),
+            ("columns", f"{len(kinds)}: {counted}; {len(columns.left_out)} left out"),
             ("rows", f"{rows['learned']:,} learned from, {rows['held out']:,} held out"),
         ]
     )
@@ -354,7 +355,7 @@ def certify(
         from pacfourier.tabular.model import FitSettings
         from pacfourier.tabular.table_files import open_table
 
-        settings = FitSettings(epsilon=epsilon, ties=ties)
+        settings = FitSettings(epsilon=epsilon, ties=cast("Any", ties))
         table = open_table(data, reading_of(separator, encoding, missing))
         certificate = fresh_certificate(
             fitted, table, is_fresh=fresh, epsilon=settings.epsilon, ties=settings.ties
@@ -381,7 +382,7 @@ def export(
     from pacfourier.export.predictor_files import load_predictor, onnx_bytes
     from pacfourier.tabular.table_output import check_output
 
-    formats = (
+    formats: tuple[tuple[Path | None, str, Callable[[Any], bytes]], ...] = (
         (c, ".h", lambda model: export.to_c(model).encode()),
         (json, ".json", lambda model: export.to_json(model).encode()),
         (onnx, ".onnx", onnx_bytes),

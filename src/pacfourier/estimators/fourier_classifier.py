@@ -4,7 +4,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_sample_weight
@@ -12,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from pacfourier.arrays import FloatArray, beside
 from pacfourier.core.boosting.objectives import OBJECTIVES, Objective
+from pacfourier.core.boosting.outcomes import class_probabilities, likely_classes
 from pacfourier.estimators.fourier_predictor import EPSILON, FourierPredictor, Split
 from pacfourier.estimators.pac_bayes_predictor import drawn_predictor
 from pacfourier.estimators.training import Recipe
@@ -288,11 +288,7 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
             In the order of ``classes_``. For several labels per row, the probability of each.
         """
         scores = self._scores(X)
-        if self._is_softmax():
-            return beside(X, special.softmax(scores, axis=1))
-        if self._has_label_sets:
-            return beside(X, special.expit(scores))
-        return beside(X, special.expit(np.hstack([-scores, scores])))
+        return beside(X, class_probabilities(scores, has_label_sets=self._has_label_sets))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most likely class, or the set of likely labels.
@@ -308,10 +304,7 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
             For several labels per row, zeros and ones.
         """
         scores = self._scores(X)
-        if self._has_label_sets:
-            return (scores > 0).astype(int)
-        is_second = scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[is_second.astype(int)])
+        return likely_classes(scores, self.classes_, has_label_sets=self._has_label_sets)
 
 
 def check_label_sets(y: NDArray[Any], classes: NDArray[Any]) -> None:

@@ -64,6 +64,10 @@ class PredictionCertificate(Statement):
     def n_samples(self) -> int:
         """The number of rows."""
 
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as a dictionary that can be written as JSON."""
+
     def mean_loss(self, losses: ArrayLike) -> float:
         """Return an upper bound on the mean of any loss with values in [0, 1].
 

@@ -9,8 +9,9 @@ from pacfourier.pacbayes.prediction_certificate import (
     RegressionCertificate,
     shortened_up,
 )
+from pacfourier.reports.certified import valid_certificate
 from pacfourier.reports.charts import chart, diagonal, dots, number_axis, strip
-from pacfourier.reports.page import Markup, figure, section, table
+from pacfourier.reports.page import Markup, figure, section, side_by_side, table
 
 if TYPE_CHECKING:
     from pacfourier.tabular.model import TableFit
@@ -25,16 +26,20 @@ def amount_sections(fit: "TableFit") -> list[Markup]:
     predictions = np.asarray(fit.held_out.predictions, dtype=np.float64)
     width = certified_half_width(fit)
     return [
-        section("Predicted and true values", _scatter(fit, truth, predictions, width)),
-        section("Size of the errors", *_quantiles(np.abs(truth - predictions), width)),
+        section(
+            "Size of the errors",
+            *_certified_text(width),
+            side_by_side(
+                _scatter(fit, truth, predictions, width), _quantiles(np.abs(truth - predictions))
+            ),
+        )
     ]
 
 
 def certified_half_width(fit: "TableFit") -> float | None:
     """Return how far from the prediction 90 % of new values lie at most; None if unknown."""
-    certificate = fit.certificate
-    is_known = isinstance(certificate, RegressionCertificate) and not certificate.violations
-    if not is_known or not fit.model.record["is_certified"]:
+    certificate = valid_certificate(fit)
+    if not isinstance(certificate, RegressionCertificate):
         return None
     width = certificate.half_width()
     return width if np.isfinite(width) else None
@@ -49,7 +54,7 @@ def _scatter(
         f"Predicted against true values of {name}",
         number_axis("predicted", predictions[kept]),
         number_axis("true", np.concatenate([truth[kept], predictions[kept]])),
-        dots(predictions[kept], truth[kept], faint=True),
+        dots(predictions[kept], truth[kept], many=True),
         diagonal,
         *([] if width is None else [strip(width)]),
     )
@@ -65,18 +70,19 @@ def _scatter(
     return figure(drawn, caption)
 
 
-def _quantiles(errors: np.ndarray, width: float | None) -> list[str]:
+def _certified_text(width: float | None) -> list[str]:
+    if width is None:
+        return []
+    return [
+        f"Certified: for at least {100 * USUAL_COVERAGE:g} % of new rows, the absolute error is at "
+        f"most {shortened_up(width)}."
+    ]
+
+
+def _quantiles(errors: np.ndarray) -> Markup:
     rows = [
         ("all" if share == 1 else f"{100 * share:g} %", f"{np.quantile(errors, share):.4g}")
         for share in QUANTILES
     ]
-    parts: list[str] = []
-    if width is not None:
-        share = f"{100 * USUAL_COVERAGE:g} %"
-        parts.append(
-            f"Certified: for at least {share} of new rows, the absolute error is at most "
-            f"{shortened_up(width)}."
-        )
     headers = ["share of held-out rows", "absolute error at most"]
-    parts.append(table(headers, rows, numeric=(1,), caption="Observed absolute errors"))
-    return parts
+    return table(headers, rows, numeric=(1,), caption="Observed absolute errors")

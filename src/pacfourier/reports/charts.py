@@ -5,9 +5,12 @@ there. On a wide screen, charts are put side by side.
 """
 
 import math
+from bisect import bisect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import accumulate
+from unicodedata import east_asian_width
 
 import numpy as np
 
@@ -23,6 +26,7 @@ __all__ = [
     "date_axis",
     "diagonal",
     "dots",
+    "intervals",
     "legend",
     "line",
     "number_axis",
@@ -35,10 +39,11 @@ __all__ = [
 WIDTH, HEIGHT = 320, 230
 LEFT, RIGHT, TOP, BOTTOM = 50, 12, 26, 44
 # The space of a row: its name above, its mark below.
-ROW = 32
+ROW = 36
 # The series of a chart differ in colour, in dashes and in the shape of their marks.
 N_SERIES = 4
-MOST_LETTERS = 34
+# How many letters of usual width fit beside each other.
+MOST_LETTERS = 40
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,7 @@ def number_axis(label: str, values: Sequence[float] | FloatArray, *, zero: bool 
     """
     low, high = float(np.min(values)), float(np.max(values))
     if zero:
-        low = 0.0
+        low, high = 0.0, 1.05 * high
     if not high - low > 1e-12 * max(abs(low), abs(high)):
         low, high = low - 0.5 * (abs(low) or 1.0) * (not zero), high + 0.5 * (abs(high) or 1.0)
     ticks = round_numbers(low, high)
@@ -145,9 +150,8 @@ def date_axis(label: str, values: "np.ndarray") -> Axis:
     low, high = float(seconds.min()), float(seconds.max())
     places = np.linspace(low, high, 3)
     unit = "D" if high - low > 3 * 86_400 else "m"
-    texts = np.datetime_as_string(places.astype("datetime64[s]"), unit=unit)
-    ticks = ((float(place), str(text)) for place, text in zip(places, texts, strict=True))
-    return Axis(label, low, high, tuple(ticks))
+    texts = places.astype("datetime64[s]").astype(f"datetime64[{unit}]").astype(str)
+    return Axis(label, low, high, tuple(zip(places.tolist(), texts.tolist(), strict=True)))
 
 
 def seconds_of(values: "np.ndarray") -> FloatArray:
@@ -185,10 +189,10 @@ def line(xs: FloatArray, ys: FloatArray, series: int = 0) -> Mark:
     return draw
 
 
-def dots(xs: FloatArray, ys: FloatArray, series: int = 0, *, faint: bool = False) -> Mark:
-    """Return a mark of points. Many points are faint, so that one sees where they are dense."""
-    size = 2.5 if faint else 3.5
-    kind = f"{'faint' if faint else 'dot'} s{series % N_SERIES}"
+def dots(xs: FloatArray, ys: FloatArray, series: int = 0, *, many: bool = False) -> Mark:
+    """Return a mark of points. Many points are small rings, so that one sees where they overlap."""
+    size = 2 if many else 3.5
+    kind = f"{'ring' if many else 'dot'} s{series % N_SERIES}"
 
     def draw(frame: Frame) -> str:
         places = zip(frame.x(xs), frame.y(ys), strict=True)
@@ -220,18 +224,22 @@ def strip(width: float) -> Mark:
     return draw
 
 
-def stems(xs: FloatArray, ys: FloatArray) -> Mark:
-    """Return a mark of points, each on a line that stands on the axis."""
+def intervals(xs: FloatArray, lows: FloatArray, highs: FloatArray) -> Mark:
+    """Return a mark of upright lines between two numbers each."""
 
     def draw(frame: Frame) -> str:
-        foot = frame.y([frame.up.low])[0]
-        lines = "".join(
-            f'<path class="stem s0" d="M{x:.1f} {foot:.1f}V{y:.1f}"/>'
-            for x, y in zip(frame.x(xs), frame.y(ys), strict=True)
+        places = zip(frame.x(xs), frame.y(lows), frame.y(highs), strict=True)
+        return "".join(
+            f'<path class="stem s0" d="M{x:.1f} {low:.1f}V{high:.1f}"/>' for x, low, high in places
         )
-        return lines + dots(xs, ys)(frame)
 
     return draw
+
+
+def stems(xs: FloatArray, ys: FloatArray) -> Mark:
+    """Return a mark of points, each on a line that stands on zero."""
+    feet = np.zeros(len(ys))
+    return lambda frame: intervals(xs, feet, ys)(frame) + dots(xs, ys)(frame)
 
 
 def bars_below(edges: FloatArray, counts: FloatArray, share: float = 0.25) -> Mark:
@@ -240,7 +248,9 @@ def bars_below(edges: FloatArray, counts: FloatArray, share: float = 0.25) -> Ma
     def draw(frame: Frame) -> str:
         places = frame.x(edges)
         foot = HEIGHT - BOTTOM
-        sizes = share * (HEIGHT - TOP - BOTTOM) * np.asarray(counts) / max(np.max(counts), 1)
+        sizes = (
+            share * (HEIGHT - TOP - BOTTOM) * np.asarray(counts) / max(float(np.max(counts)), 1.0)
+        )
         return "".join(
             f'<rect class="count" x="{start + 1:.1f}" y="{foot - size:.1f}" '
             f'width="{end - start - 2:.1f}" height="{size:.1f}"/>'
@@ -273,8 +283,8 @@ def bars(title: str, names: Sequence[str], values: FloatArray, texts: Sequence[s
         top, size = row * ROW + 4, max(room * float(value) / most, 1.0)
         parts.append(
             f'<text class="name" x="0" y="{top + 10}">{escape(shortened(name))}</text>'
-            f'<rect class="bar" x="0" y="{top + 14}" width="{size:.1f}" height="9"/>'
-            f'<text x="{size + 5:.1f}" y="{top + 23}">{escape(text)}</text>'
+            f'<rect class="bar" x="0" y="{top + 17}" width="{size:.1f}" height="9"/>'
+            f'<text x="{size + 5:.1f}" y="{top + 26}">{escape(text)}</text>'
         )
     return _svg(title, len(names) * ROW + 4, "".join(parts))
 
@@ -304,13 +314,17 @@ def rows_of_dots(title: str, axis: Axis, names: Sequence[str], values: FloatArra
     ]
     for row, (name, xs) in enumerate(zip(names, places, strict=True)):
         top = row * ROW + 4
-        parts.append(f'<text class="name" x="0" y="{top + 10}">{escape(shortened(name))}</text>')
+        parts.append(
+            f'<path class="grid" d="M0 {top + 22}H{WIDTH}"/>'
+            f'<text class="name" x="0" y="{top + 10}">{escape(shortened(name))}</text>'
+        )
         parts += [
-            f'<path class="dot s{series % N_SERIES}" d="{_shape(series, x, top + 20, 4)}"/>'
+            f'<path class="dot s{series % N_SERIES}" d="{_shape(series, x, top + 22, 4)}"/>'
             for series, x in enumerate(xs)
         ]
-    label = f'<text class="middle" x="{WIDTH / 2}" y="{foot + 34}">{escape(axis.label)}</text>'
-    return _svg(title, height, "".join(parts) + label)
+    name = escape(shortened(axis.label))
+    parts.append(f'<text class="middle" x="{WIDTH / 2}" y="{foot + 34}">{name}</text>')
+    return _svg(title, height, "".join(parts))
 
 
 def legend(names: Sequence[str]) -> Markup:
@@ -327,7 +341,17 @@ def legend(names: Sequence[str]) -> Markup:
 
 def shortened(text: str) -> str:
     """Return a text that fits into the width of a chart."""
-    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
+    ends = list(accumulate(map(letter_width, text)))
+    if not ends or ends[-1] <= MOST_LETTERS:
+        return text
+    return f"{text[: bisect(ends, MOST_LETTERS - 1)]}…"
+
+
+def letter_width(letter: str) -> float:
+    """Return about how wide a letter is, in letters of usual width."""
+    if east_asian_width(letter) in "WF" or letter in "MWmw@%":
+        return 1.7
+    return 1.25 if letter.isupper() else 1.0
 
 
 def _svg(title: str, height: float, content: str) -> Markup:
@@ -352,10 +376,10 @@ def _grid(frame: Frame) -> str:
         parts.append(f'<text class="end" x="{LEFT - 6}" y="{y + 4:.1f}">{escape(text)}</text>')
     middle = (LEFT + WIDTH - RIGHT) / 2
     parts.append(f'<path class="axis" d="M{LEFT} {HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>')
-    parts.append(f'<text class="name" x="0" y="12">{escape(frame.up.label)}</text>')
+    parts.append(f'<text class="name" x="0" y="12">{escape(shortened(frame.up.label))}</text>')
     parts.append(
         f'<text class="middle name" x="{middle}" y="{HEIGHT - 8}">'
-        f"{escape(frame.across.label)}</text>"
+        f"{escape(shortened(frame.across.label))}</text>"
     )
     return "".join(parts)
 

@@ -17,7 +17,8 @@ from pacfourier.pacbayes.prediction_certificate import (
     class_counts,
     rounded_down,
 )
-from pacfourier.reports.charts import bars_below, chart, diagonal, dots, line, share_axis
+from pacfourier.reports.certified import valid_certificate
+from pacfourier.reports.charts import bars_below, chart, diagonal, dots, intervals, line, share_axis
 from pacfourier.reports.page import Markup, details, figure, section, side_by_side, table
 
 if TYPE_CHECKING:
@@ -47,14 +48,8 @@ def class_sections(fit: "TableFit") -> list[Markup]:
 
 
 def positive_class(fit: "TableFit") -> str:
-    """Return the class that curves and thresholds are about: the rarer of two.
-
-    The record may name it, as ``"positive"``.
-    """
-    first, second = fit.model.target.classes
-    truth = np.asarray(fit.held_out.truth)
-    rarer = first if (truth == first).sum() < (truth == second).sum() else second
-    return str(fit.model.record.get("positive") or rarer)
+    """Return the class that curves and thresholds are about: the one of two that is rarer."""
+    return str(fit.model.target.classes[fit.model.rarer_place()])
 
 
 def _per_class_section(fit: "TableFit") -> Markup:
@@ -80,10 +75,9 @@ def _per_class_section(fit: "TableFit") -> Markup:
         "rows predicted as a class, the share that belongs to it."
     )
     if bounds:
-        probability = f"{1 - fit.certificate.epsilon:g}"
         text += (
-            " Certified numbers are lower bounds for new rows. All of them hold together, with "
-            f"probability {probability}."
+            " Certified numbers are lower bounds for new rows. All of them hold together, with the "
+            "probability named above."
         )
     many = len(rows) > MOST_OPEN
     return section(
@@ -93,9 +87,8 @@ def _per_class_section(fit: "TableFit") -> Markup:
 
 def _certified_rates(fit: "TableFit") -> list[dict[str, float]]:
     """Return lower bounds of recall and precision by class; nothing without a certificate."""
-    certificate = fit.certificate
-    is_known = isinstance(certificate, ClassificationCertificate) and not certificate.violations
-    if not is_known or not fit.model.record["is_certified"]:
+    certificate = valid_certificate(fit)
+    if not isinstance(certificate, ClassificationCertificate):
         return []
     rates = (certificate.recall, certificate.precision)
     return [{str(name): rate for name, rate in each.items()} for each in rates]
@@ -181,6 +174,18 @@ def reliability(probabilities: FloatArray, happened: NDArray[Any]) -> Reliabilit
     return Reliability(np.linspace(0, 1, N_BINS + 1), counts, means, shares)
 
 
+def likely_shares(shares: FloatArray, counts: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+    r"""Return the ends of Wilson's 95 % interval of each share.
+
+    With :math:`z = 1.96`, they are the solutions :math:`p` of
+    :math:`(\hat p - p)^2 = z^2 p (1 - p) / n`.
+    """
+    squared = 1.96**2 / counts
+    middle = (shares + squared / 2) / (1 + squared)
+    half = np.sqrt(shares * (1 - shares) * squared + squared**2 / 4) / (1 + squared)
+    return middle - half, middle + half
+
+
 def _calibration_section(fit: "TableFit") -> Markup:
     classes, held_out = fit.model.target.classes, fit.held_out
     if len(classes) == 2:
@@ -199,14 +204,15 @@ def _calibration_section(fit: "TableFit") -> Markup:
         share_axis("observed share"),
         bars_below(bins.edges, bins.counts),
         diagonal,
-        line(bins.means[full], bins.shares[full]),
+        intervals(bins.means[full], *likely_shares(bins.shares[full], bins.counts[full])),
         dots(bins.means[full], bins.shares[full]),
     )
     caption = (
         f"How often {event}, by predicted probability. On the dotted line, probabilities are what "
-        f"they say. Grey bars count rows: the longest stands for {bins.counts.max():,}."
+        "they say. Upright lines are 95 % intervals, wide where rows are few. Grey bars count "
+        f"rows: the longest stands for {bins.counts.max():,}."
     )
-    return section("Calibration", figure(drawn, caption), details("Numbers", _bin_table(bins)))
+    return section("Calibration", side_by_side(figure(drawn, caption), _bin_table(bins)))
 
 
 def _bin_table(bins: Reliability) -> Markup:
@@ -240,19 +246,26 @@ def _threshold_section(fit: "TableFit") -> Markup:
         f"{n_positive:,} of {len(happened):,} are {name}.",
         side_by_side(_roc(scores, happened, name), _precision_recall(scores, happened, name)),
     ]
-    found = fit.model.record.get("thresholds")
-    if found:
-        rows = [
-            (f"{each['recall']:g}", *(f"{each[key]:.4f}" for key in THRESHOLD_KEYS))
-            for each in found
-        ]
-        headers = ["wished recall", "threshold", "precision", "share of rows called"]
-        caption = f"Thresholds for the class {name}, as observed on held-out rows"
-        parts.append(table(headers, rows, numeric=range(4), caption=caption))
-    return section("Thresholds", *parts)
+    found = fit.model.record["thresholds"]
+    return section("Thresholds", *parts, *([_threshold_table(found, name)] if found else []))
 
 
-THRESHOLD_KEYS = ("threshold", "precision", "alarms")
+def _threshold_table(found: list[dict[str, float]], name: str) -> Markup:
+    rows = [
+        (
+            f"{each['recall']:g}",
+            *(f"{each[key]:.4f}" for key in ("threshold", "precision", "alarms")),
+        )
+        for each in found
+    ]
+    caption = (
+        f"Thresholds for the class {name}. Each finds at least the wished share of new rows of "
+        "this class. All of them hold together, with the probability named above. A threshold of "
+        "zero means that there are too few rows to promise more. Precision and the share of rows "
+        "called were observed."
+    )
+    headers = ["certified recall", "threshold", "precision", "share of rows called"]
+    return table(headers, rows, numeric=range(4), caption=caption)
 
 
 def _roc(scores: FloatArray, happened: NDArray[Any], name: str) -> Markup:
@@ -275,12 +288,17 @@ def _precision_recall(scores: FloatArray, happened: NDArray[Any], name: str) -> 
         f"Precision and recall of {name}, average precision {area:.3f}",
         share_axis("recall"),
         share_axis("precision"),
-        line(*_thinned(recalls, precisions)),
+        line(*_steps(*_thinned(recalls, precisions))),
     )
     caption = (
         f"Precision against recall. The average precision is {area:.3f}; chance has {share:.3f}."
     )
     return figure(drawn, caption)
+
+
+def _steps(xs: FloatArray, ys: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the corners of steps: each value stays until the next place."""
+    return np.repeat(xs, 2)[1:], np.repeat(ys, 2)[:-1]
 
 
 def _thinned(xs: FloatArray, ys: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -1,6 +1,6 @@
 """The parts of a report that show what a model has learned: effects of columns, and its waves."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,12 +17,12 @@ from pacfourier.reports.charts import (
     number_axis,
     rows_of_dots,
     seconds_of,
+    shortened,
     stems,
 )
 from pacfourier.reports.class_sections import positive_class
 from pacfourier.reports.page import (
     Markup,
-    details,
     figure,
     section,
     side_by_side,
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from pacfourier.tabular.model import TableFit, TableModel
 
 MOST_BARS, MOST_EFFECTS, MOST_LINES, MOST_WAVES, MOST_NAMES = 10, 6, 3, 6, 3
+# A column whose importance is a smaller share of the largest one has no visible effect.
+SMALLEST_SHARE = 0.02
 TOO_WIDE = "The table has so many columns that it would take too long to rank them."
 EFFECTS_TEXT = (
     "Each chart shows the average prediction if a column had the same value in all rows, and "
@@ -58,6 +60,8 @@ def effect_section(fit: "TableFit") -> Markup:
     first = [item for item in found[:MOST_BARS] if item.rise > 0] or found[:1]
     is_amount = fit.model.target.task == "regression"
     measure = "mean absolute error" if is_amount else "mean probability of wrong classes"
+    is_seen = fit.certificate is None
+    rows = "rows that the model was learned from" if is_seen else "held-out rows"
     rises = np.array([item.rise for item in first])
     drawn = bars(
         f"Rise of the {measure} by column",
@@ -66,40 +70,55 @@ def effect_section(fit: "TableFit") -> Markup:
         [f"{rise:.3g}" for rise in rises],
     )
     caption = (
-        f"How much the {measure} on held-out rows rises if the values of one column are shuffled "
-        "between the rows. Columns that say the same hide each other's importance."
+        f"How much the {measure} rises if the values of one column are shuffled between {rows}. "
+        "Columns that say the same hide each other's importance."
     )
-    shown = effects(fit.model, fit.held_out.frame, [item.column for item in first])
-    charts = effect_charts(shown[:MOST_EFFECTS], *_outputs(fit))
+    visible = [item.column for item in first if item.rise >= SMALLEST_SHARE * first[0].rise]
+    shown = effects(fit.model, fit.held_out.frame, visible)
+    charts = effect_charts(shown[:MOST_EFFECTS], _outputs(fit))
     more = [subsection("Predictions along these columns", EFFECTS_TEXT, side_by_side(*charts))]
     return section("Columns that matter", figure(drawn, caption), *(more if charts else []))
 
 
-def _outputs(fit: "TableFit") -> tuple[list[str], list[int], str]:
-    """Return the names and places of the outputs that may be drawn, and what they are."""
-    classes = fit.model.target.classes
-    if fit.model.target.task == "regression":
-        return [fit.model.target.name], [0], f"mean prediction of {fit.model.target.name}"
-    if len(classes) == 2:
+class Outputs(NamedTuple):
+    """The outputs of a model that may be drawn.
+
+    Parameters
+    ----------
+    names : list of str
+    places : list of int
+        Their columns in the averages of an effect.
+    label : str
+        What they are.
+    is_amount : bool
+        Whether they are amounts. Else they are probabilities.
+    """
+
+    names: list[str]
+    places: list[int]
+    label: str
+    is_amount: bool = False
+
+
+def _outputs(fit: "TableFit") -> Outputs:
+    target = fit.model.target
+    if target.task == "regression":
+        return Outputs([target.name], [0], f"mean prediction of {target.name}", is_amount=True)
+    if len(target.classes) == 2:
         name = positive_class(fit)
-        return [name], [classes.index(name)], f"mean probability of {name}"
-    return classes, list(range(len(classes))), "mean probability"
+        return Outputs([name], [target.classes.index(name)], f"mean probability of {name}")
+    return Outputs(target.classes, list(range(len(target.classes))), "mean probability")
 
 
-def effect_charts(
-    shown: list[Effect], names: list[str], places: list[int], label: str
-) -> list[Markup]:
-    """Return a chart for each effect. All have the same axis, so that they can be compared.
+def effect_charts(shown: list[Effect], outputs: Outputs) -> list[Markup]:
+    """Return a chart for each effect, of the outputs that move most along the column.
+
+    All charts have the same axis, so that they can be compared. Probabilities start at zero.
 
     Parameters
     ----------
     shown : list of Effect
-    names : list of str
-        The outputs that may be drawn.
-    places : list of int
-        Their places in the averages.
-    label : str
-        What they are.
+    outputs : Outputs
 
     Returns
     -------
@@ -107,18 +126,37 @@ def effect_charts(
     """
     drawn = []
     for effect in shown:
-        values = effect.averages[:, places]
+        values = effect.averages[:, outputs.places]
         moved = np.argsort(-np.ptp(values, axis=0), kind="stable")[:MOST_LINES]
-        drawn.append((effect, values[:, moved], [names[each] for each in moved]))
+        drawn.append((effect, values[:, moved], [outputs.names[each] for each in moved]))
     if not drawn:
         return []
-    axis = number_axis(label, np.concatenate([values.ravel() for _, values, _ in drawn]))
+    everything = np.concatenate([values.ravel() for _, values, _ in drawn])
+    axis = number_axis(outputs.label, everything, zero=not outputs.is_amount)
     charts = []
-    for effect, values, outputs in drawn:
-        lines = legend(outputs) if len(outputs) > 1 else ""
+    for effect, values, names in drawn:
+        lines = legend(names) if len(names) > 1 else ""
         picture = Markup(f"{lines}{_effect_chart(effect, values, axis)}")
-        charts.append(figure(picture, f"Along {effect.column}"))
+        charts.append(figure(picture, _in_words(effect, values, names)))
     return charts
+
+
+def _in_words(effect: Effect, values: FloatArray, outputs: list[str]) -> str:
+    """Return where the average that moves most is lowest and highest."""
+    texts = [_value_text(value, effect.kind) for value in effect.values]
+    first = values[:, 0]
+    low, high = first.argmin(), first.argmax()
+    of = f", {outputs[0]}" if len(outputs) > 1 else ""
+    return (
+        f"{effect.column}{of}: lowest at {texts[low]} ({first[low]:.3g}), highest at {texts[high]} "
+        f"({first[high]:.3g})."
+    )
+
+
+def _value_text(value: Any, kind: str) -> str:
+    if kind == "number":
+        return f"{value:.4g}"
+    return str(np.datetime_as_string(value, unit="D")) if kind == "date" else str(value)
 
 
 def _effect_chart(effect: Effect, values: FloatArray, axis: Axis) -> Markup:
@@ -154,13 +192,13 @@ def wave_section(model: "TableModel") -> Markup:
         stems(speeds, 100 * shares),
     )
     caption = (
-        f"{len(shares):,} waves. The data are the range of two standard deviations of the columns."
+        f"{len(shares):,} waves. Turns are counted over the usual spread of the rows, which is two "
+        "standard deviations."
     )
     return section(
         "Waves",
         WAVES_TEXT.format(n_waves=len(shares)),
-        figure(drawn, caption),
-        details("The largest waves", _wave_table(model, turns, speeds, shares)),
+        side_by_side(figure(drawn, caption), _wave_table(model, turns, speeds, shares)),
     )
 
 
@@ -185,7 +223,7 @@ def _wave_table(
     rows = []
     for wave in np.argsort(-shares, kind="stable")[:MOST_WAVES]:
         strongest = np.argsort(-turns[wave], kind="stable")[:MOST_NAMES]
-        along = ", ".join(names[each] for each in strongest if turns[wave, each] > 0)
+        along = ", ".join(shortened(names[each]) for each in strongest if turns[wave, each] > 0)
         rows.append((f"{100 * shares[wave]:.1f} %", f"{speeds[wave]:.2f}", along))
     headers = ["share of all waves", "turns across the data", "columns that turn it most"]
     return table(headers, rows, numeric=(0, 1), caption="The waves that move predictions most")

@@ -38,16 +38,20 @@ h3 { font-size: 1.05rem; margin: 1.5rem 0 0.5rem; }
 .verdict.good { border-color: var(--good); }
 .verdict p { margin: 0.4rem 0; }
 .scroll { overflow-x: auto; margin: 0 0 1rem; }
-table { border-collapse: collapse; min-width: 100%; overflow-wrap: normal; }
+table { border-collapse: collapse; min-width: 100%; overflow-wrap: break-word; }
 caption { text-align: left; color: var(--soft); font-size: 0.9rem; padding: 0 0 0.4rem; }
+caption span { display: inline-block; position: sticky; left: 0; max-width: calc(100vw - 2.5rem); }
 th, td { padding: 0.4rem 0.75rem; text-align: left; vertical-align: top;
-  border-bottom: 1px solid var(--line); min-width: 5rem; }
+  border-bottom: 1px solid var(--line); min-width: 5rem; max-width: 30rem; }
 td:first-child:nth-last-child(2), th:first-child:nth-last-child(2) { min-width: 9rem; }
 th { font-weight: 600; }
 tbody th { font-weight: 500; }
 thead th { background: var(--band); }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 td.number { white-space: nowrap; }
+@media (max-width: 30rem) { th, td { padding: 0.4rem 0.4rem; min-width: 0; max-width: 11rem; }
+  .scroll { font-size: 0.9rem; }
+  td:first-child:nth-last-child(2), th:first-child:nth-last-child(2) { min-width: 5.5rem; } }
 summary { cursor: pointer; margin: 0.75rem 0; font-weight: 600; }
 figure { margin: 1rem 0; }
 figure img { display: block; max-width: 100%; height: auto; background: #ffffff;
@@ -55,7 +59,8 @@ figure img { display: block; max-width: 100%; height: auto; background: #ffffff;
 figcaption { color: var(--soft); font-size: 0.9rem; margin-top: 0.5rem; }
 .beside { display: grid; gap: 0 2rem;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 18rem), 1fr)); }
-.chart { display: block; width: 100%; max-width: 28rem; height: auto; overflow: visible; }
+.beside > * { min-width: 0; }
+.chart { display: block; width: 100%; max-width: 28rem; height: auto; }
 .chart text { fill: var(--soft); font: 12px system-ui, sans-serif; }
 .chart text.name { fill: var(--ink); }
 .chart .middle { text-anchor: middle; }
@@ -68,10 +73,10 @@ figcaption { color: var(--soft); font-size: 0.9rem; margin-top: 0.5rem; }
 .s2 { --colour: var(--series-2); stroke-dasharray: 2 2; }
 .s3 { --colour: var(--series-3); stroke-dasharray: 9 3 2 3; }
 .line, .stem { stroke: var(--colour); stroke-width: 2; fill: none; stroke-linejoin: round; }
-.dot, .faint { fill: var(--colour); stroke: none; }
-.faint { fill-opacity: 0.45; }
+.dot { fill: var(--colour); stroke: none; }
+.ring { fill: none; stroke: var(--colour); }
 .bar { fill: var(--series-0); }
-.count { fill: var(--soft); fill-opacity: 0.35; }
+.count { fill: var(--line); stroke: var(--soft); }
 .legend { list-style: none; margin: 0 0 0.5rem; padding: 0; display: flex; flex-wrap: wrap;
   gap: 0.1rem 1.25rem; }
 .key { width: 2.1rem; height: 0.65rem; margin-right: 0.4rem; }
@@ -172,7 +177,7 @@ def table(
     """
     head = "".join(_cell("th", "col", each, k in numeric) for k, each in enumerate(headers))
     body = "\n".join(_row(row, numeric) for row in rows)
-    title = f"<caption>{_escaped(caption)}</caption>\n" if caption else ""
+    title = f"<caption><span>{_escaped(caption)}</span></caption>\n" if caption else ""
     # With the keyboard, only a box that can have the focus can be scrolled.
     box = f'tabindex="0" role="region" aria-label="{escape(caption or "Table")}"'
     return Markup(

@@ -6,15 +6,8 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from pacfourier.bounds._result import rounded_up
-from pacfourier.pacbayes.prediction_certificate import (
-    USUAL_COVERAGE,
-    ClassificationCertificate,
-    PredictionCertificate,
-    RegressionCertificate,
-    shortened_up,
-)
 from pacfourier.reports.amount_sections import amount_sections
+from pacfourier.reports.certified import statement, valid_certificate
 from pacfourier.reports.class_sections import class_sections
 from pacfourier.reports.effect_sections import effect_section, wave_section
 from pacfourier.reports.page import Markup, details, page, section, table, verdict
@@ -24,10 +17,7 @@ if TYPE_CHECKING:
 
 # Longer lists of columns are cut, and lists longer than the second number are folded.
 MOST_LISTED, MOST_OPEN = 300, 15
-NOT_CERTIFIED = (
-    "The numbers below were observed on rows that the model was not learned from. They guarantee "
-    "nothing for new rows."
-)
+PLURALS = {"number": "numbers", "category": "categories", "date": "dates", "text": "texts"}
 
 
 def fit_report(fit: "TableFit") -> Markup:
@@ -45,7 +35,7 @@ def fit_report(fit: "TableFit") -> Markup:
     record = fit.model.record
     is_amount = fit.model.target.task == "regression"
     parts = [
-        verdict(record["is_certified"], *_meaning(fit)),
+        _verdict(fit),
         _results_section(fit),
     ]
     if len(fit.held_out.truth):
@@ -61,44 +51,17 @@ def fit_report(fit: "TableFit") -> Markup:
 
 def report_title(fit: "TableFit") -> str:
     """Return what is predicted and what is certified about it, in one line."""
-    record = fit.model.record
     name = fit.model.target.name
-    return (
-        f"{name}: {_pretty(record['headline'])}"
-        if record["is_certified"]
-        else (f"{name}: nothing is certified")
-    )
+    if valid_certificate(fit) is None:
+        return f"{name}: nothing is certified"
+    return f"{name}: {_pretty(fit.model.record['headline'])}"
 
 
-def _meaning(fit: "TableFit") -> list[str]:
-    """Return the headline and what it means."""
-    record = fit.model.record
-    lines = [_pretty(record["headline"])]
-    if record["is_certified"] and fit.certificate is not None:
-        return [*lines, certified_meaning(fit.certificate)]
-    return [*lines, NOT_CERTIFIED]
-
-
-def certified_meaning(certificate: PredictionCertificate) -> str:
-    """Return what a certificate says about new rows, in plain words."""
-    if isinstance(certificate, ClassificationCertificate):
-        share = f"{rounded_up(100 * certificate.error, 2)} %"
-        observed = f"{100 * certificate.observed_error:.2f} %"
-        claim = f"Of new rows like these, at most {share} are predicted wrongly."
-        seen = f"On the rows that certify the model, {observed} were."
-    elif isinstance(certificate, RegressionCertificate):
-        width = shortened_up(certificate.half_width())
-        share = f"{100 * USUAL_COVERAGE:g} %"
-        claim = (
-            f"For at least {share} of new rows like these, the true value lies within {width} of "
-            "the prediction."
-        )
-        mean = f"{certificate.absolute_errors.mean():.4g}"
-        seen = f"On the rows that certify the model, the mean absolute error was {mean}."
-    return (
-        f"{claim} This holds with probability {1 - certificate.epsilon:g} over the "
-        f"{certificate.n_samples:,} rows that were kept apart to certify the model. {seen}"
-    )
+def _verdict(fit: "TableFit") -> Markup:
+    """Return what is certified, in plain words, or why nothing is."""
+    is_certified = valid_certificate(fit) is not None
+    reason = [] if is_certified else [_pretty(fit.model.record["headline"])]
+    return verdict(is_certified, *reason, statement(fit))
 
 
 def _pretty(text: str) -> str:
@@ -148,7 +111,7 @@ def advice(results: Sequence["Result"], *, is_amount: bool) -> str:
     text : str
     """
     ours, *rivals, constant = results
-    best = min(rivals, key=lambda result: result.error)
+    best = min(rivals, key=lambda result: result.error, default=constant)
     if _gap(ours, constant) >= 0 or _is_close(ours, constant):
         what = "the same value" if is_amount else "the most frequent class"
         return (
@@ -192,8 +155,8 @@ def _weight_warning(settings: dict[str, Any]) -> list[str]:
     if not settings.get("class_weight"):
         return []
     return [
-        f"The classes were weighted ({settings['class_weight']}), so this model does not aim at "
-        "the lowest error, and its probabilities are not shares of rows."
+        f"The classes were weighted ({_said(settings['class_weight'])}), so this model does not "
+        "aim at the lowest error, and its probabilities are not shares of rows."
     ]
 
 
@@ -218,18 +181,22 @@ def _data_section(fit: "TableFit") -> Markup:
 
 
 def _said(value: object) -> str:
-    words = {None: "none", False: "no", True: "yes", "": "none"}
-    return words.get(value, str(value)) if isinstance(value, str | bool | None) else str(value)
+    """Return the value of a setting in words."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {each}" for name, each in value.items()) or "none"
+    if value is None or value is False:
+        return "no" if value is False else "none"
+    return str(value)
 
 
 def _columns_section(fit: "TableFit") -> Markup:
     columns = fit.model.columns
     counts = Counter(column.kind for column in columns.used)
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.items()) or "none"
+    kinds = ", ".join(f"{PLURALS[kind]}: {count:,}" for kind, count in counts.items())
     used = [(column.name, column.kind) for column in islice(columns.used, MOST_LISTED)]
     left = list(islice(columns.left_out.items(), MOST_LISTED))
     parts = [
-        f"Columns by kind: {kinds}. Left out: {len(columns.left_out):,}.",
+        f"In use: {kinds or 'none'}. Left out: {len(columns.left_out):,}.",
         _folded("Columns in use", ["column", "kind"], used, len(columns.used)),
     ]
     if left:

@@ -87,28 +87,34 @@ def importances(model: "TableModel", held_out: "HeldOut", seed: int = 0) -> list
         the search would take too long.
     """
     names = tuple(column.name for column in model.columns.used)
-    size = n_shuffled_rows(len(held_out.frame), len(names))
-    if not size:
+    n_rows = len(held_out.frame)
+    most = most_shuffled_rows(len(names))
+    if most < min(FEWEST_ROWS, n_rows) or not len(names):
         return []
-    rows = spread(len(held_out.frame), size)
+    rows = spread(n_rows, min(n_rows, most))
+    n_repeats = int(np.clip(most // len(rows), 1, MOST_REPEATS))
     frame = held_out.frame.iloc[rows].reset_index(drop=True)
     losses = _losses_of(model, np.asarray(held_out.truth)[rows])
     base = float(losses(frame).mean())
 
-    def rise(group: Group) -> float:
-        return mean_shuffled_loss(losses, frame, group, seed) - base
+    def rise(group: Group, n_repeats: int = 1) -> float:
+        orders = (rng_of(seed, repeat).permutation(len(rows)) for repeat in range(n_repeats))
+        found = [losses(shuffled(frame, group, order)).mean() for order in orders]
+        return float(np.mean(found)) - base
 
-    rises = {name: rise((name,)) for name in best_columns(names, rise)}
+    rises = {name: rise((name,), n_repeats) for name in best_columns(names, rise)}
     order = sorted(rises, key=lambda name: -rises[name])
     return [Importance(name, rises[name]) for name in order]
 
 
-def n_shuffled_rows(n_rows: int, n_columns: int) -> int:
-    """Return how many rows to shuffle, or zero if a table is too wide for its rows."""
-    n_rounds = 0 if n_columns <= MOST_COLUMNS else int(np.ceil(np.log(n_columns) / np.log(4)))
-    n_cells = n_columns * (MOST_COLUMNS + N_GROUPS * n_rounds)
-    size = min(n_rows, MOST_ROWS, MOST_CELLS // max(n_cells, 1))
-    return size if size >= min(n_rows, FEWEST_ROWS) and n_columns else 0
+def most_shuffled_rows(n_columns: int) -> int:
+    """Return how many rows may be shuffled, so that the search predicts a bounded number of cells.
+
+    A search by groups shuffles about 32 groups in each round, and a round divides groups by four.
+    """
+    n_rounds = np.ceil(np.log(n_columns) / np.log(4)) if n_columns > MOST_COLUMNS else 0
+    n_shuffles = MOST_COLUMNS + N_GROUPS * int(n_rounds)
+    return int(min(MOST_ROWS, MOST_CELLS // (n_shuffles * max(n_columns, 1))))
 
 
 def best_columns(names: Group, rise: Callable[[Group], float]) -> Group:
@@ -132,35 +138,26 @@ def divided(names: Group, n_parts: int) -> list[Group]:
     return [names[start:end] for start, end in pairwise(bounds)]
 
 
-def mean_shuffled_loss(
-    losses: Callable[[pd.DataFrame], FloatArray], frame: pd.DataFrame, group: Group, seed: int
-) -> float:
-    """Return the mean loss if the values of some columns are shuffled between the rows.
-
-    The columns move together, so the values of one row stay side by side.
-    """
-    n_rows = len(frame)
-    found = []
-    for repeat in range(int(np.clip(MOST_ROWS // n_rows, 1, MOST_REPEATS))):
-        order = np.random.default_rng([seed, repeat]).permutation(n_rows)
-        found.append(losses(shuffled(frame, group, order)).mean())
-    return float(np.mean(found))
+def rng_of(seed: int, repeat: int) -> np.random.Generator:
+    """Return the random numbers of one shuffle."""
+    return np.random.default_rng([seed, repeat])
 
 
 def shuffled(frame: pd.DataFrame, group: Group, order: IntArray) -> pd.DataFrame:
-    """Return a frame in which some columns have the values of other rows."""
-    moved = frame[list(group)].iloc[order].reset_index(drop=True)
-    rest = frame.drop(columns=list(group))
-    return pd.concat([rest, moved], axis=1)[list(frame.columns)]
+    """Return a frame in which some columns have the values of other rows, which stay together."""
+    changed = frame.copy(deep=False)
+    for name in group:
+        changed[name] = frame[name].array.take(order)
+    return changed
 
 
 def _losses_of(model: "TableModel", truth: NDArray[Any]) -> Callable[[pd.DataFrame], FloatArray]:
     """Return the function that gives the loss of each row of a frame."""
     if model.target.task == "regression":
         return lambda frame: np.abs(model.predictions(frame) - truth)
-    places = np.array([model.target.classes.index(str(label)) for label in truth])
-    rows = np.arange(len(places))
-    return lambda frame: 1.0 - np.asarray(model.probabilities(frame))[rows, places]
+    # The model gives no probability to a class that it does not know.
+    is_class = truth.astype(str)[:, None] == np.array(model.target.classes)
+    return lambda frame: 1.0 - (is_class * model.probabilities(frame)).sum(axis=1)
 
 
 def effects(model: "TableModel", frame: pd.DataFrame, columns: Sequence[str]) -> list[Effect]:
@@ -170,7 +167,7 @@ def effects(model: "TableModel", frame: pd.DataFrame, columns: Sequence[str]) ->
     ----------
     model : TableModel
     frame : data frame
-        Typed rows; at most 500 of them are used.
+        Typed rows. At most 500 of them are used, and fewer if there are very many columns.
     columns : sequence of str
         Names of columns.
 
@@ -180,7 +177,8 @@ def effects(model: "TableModel", frame: pd.DataFrame, columns: Sequence[str]) ->
         In the order of the columns.
     """
     kinds = {column.name: column.kind for column in model.columns.used}
-    rows = spread(len(frame), min(MOST_ROWS_OF_AVERAGES, len(frame)))
+    affordable = MOST_CELLS // (MOST_VALUES * max(len(columns), 1) * frame.shape[1])
+    rows = spread(len(frame), min(MOST_ROWS_OF_AVERAGES, len(frame), max(affordable, 1)))
     some = frame.iloc[rows].reset_index(drop=True)
     found = []
     for name in columns:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from pacfourier.estimators.certify_predictions import prediction_certificate
 from pacfourier.estimators.fourier_classifier import FourierClassifier
 from pacfourier.estimators.fourier_regressor import FourierRegressor
 from pacfourier.pacbayes.holdout import FreshRows
-from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
 from pacfourier.tabular.baselines import fitted_baselines
 from pacfourier.tabular.evaluation import (
     Result,
@@ -27,7 +26,7 @@ from pacfourier.tabular.evaluation import (
     result,
 )
 from pacfourier.tabular.fresh_rows import row_counts
-from pacfourier.tabular.model import FitSettings, HeldOut, TableFit, TableModel
+from pacfourier.tabular.model import FitSettings, HeldOut, TableCertificate, TableFit, TableModel
 from pacfourier.tabular.table_blocks import Reading
 from pacfourier.tabular.table_files import open_table
 from pacfourier.tabular.training_rows import (
@@ -218,19 +217,20 @@ def certifying_places(held_out: LabelledRows) -> NDArray[np.intp]:
 
 def table_certificate(
     rows: TrainingRows, predictor: Any, settings: FitSettings
-) -> PredictionCertificate:
+) -> TableCertificate:
     """Return the certificate from the rows held out."""
     places = certifying_places(rows.held_out)
     X, y = rows.held_out.X[places], rows.held_out.y[places]
     summary = frame_summary(rows.frame.iloc[places], y)
     fresh = FreshRows(summary, rows.learned_summary, is_split=True)
-    return prediction_certificate(
+    certificate = prediction_certificate(
         predictor, X, y, fresh, epsilon=settings.epsilon, ties=settings.ties
     )
+    return cast("TableCertificate", certificate)
 
 
 def fit_record(
-    rows: TrainingRows, settings: FitSettings, certificate: PredictionCertificate | None
+    rows: TrainingRows, settings: FitSettings, certificate: "TableCertificate | None"
 ) -> dict[str, Any]:
     """Return what was done, as plain data."""
     n_certifying = 0 if certificate is None else certificate.n_samples
@@ -255,7 +255,7 @@ def fit_record(
     }
 
 
-def headline(certificate: PredictionCertificate | None) -> str:
+def headline(certificate: "TableCertificate | None") -> str:
     """Return what is certified, or why nothing is, in one sentence."""
     if certificate is None:
         return "Nothing is certified: all rows were learned from (--certify no)"
@@ -278,7 +278,7 @@ def result_facts(
     held_out: HeldOut,
     rows: TrainingRows,
     settings: FitSettings,
-    certificate: PredictionCertificate | None,
+    certificate: "TableCertificate | None",
 ) -> dict[str, Any]:
     """Return how good the model is, as plain data."""
     facts: dict[str, Any] = {"results": [each._asdict() for each in results]}

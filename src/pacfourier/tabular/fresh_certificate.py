@@ -15,14 +15,13 @@ from pacfourier.pacbayes.prediction_certificate import (
     ClassCounts,
     ClassificationCertificate,
     Confidences,
-    PredictionCertificate,
     RegressionCertificate,
     class_counts,
     prediction_assumptions,
 )
 from pacfourier.tabular.evaluation import losses_of
 from pacfourier.tabular.fresh_rows import FEWEST_ROWS_RECOGNISED
-from pacfourier.tabular.model import TableModel
+from pacfourier.tabular.model import TableCertificate, TableModel
 from pacfourier.tabular.table_blocks import Table
 from pacfourier.tabular.training_rows import frame_summary
 
@@ -48,7 +47,7 @@ def fresh_certificate(
     is_fresh: bool = False,
     epsilon: float = 0.05,
     ties: Ties = None,
-) -> PredictionCertificate:
+) -> TableCertificate:
     """Return bounds on the errors of a model, from rows that it was not fitted on.
 
     The rows must be new, and you have to see to it. The model recognises only a table that is, for
@@ -79,7 +78,8 @@ def fresh_certificate(
             f"data must have values of {model.target.name!r} to certify with, got none."
         )
     losses = np.concatenate([block.losses for block in blocks])
-    check_fresh(model, sum(block.bucket_counts for block in blocks), len(losses), is_fresh)
+    counts = np.sum([block.bucket_counts for block in blocks], axis=0)
+    check_fresh(model, counts, len(losses), is_fresh)
     summary = blocks[0].summary
     for block in blocks[1:]:
         summary = summary.merge(block.summary)
@@ -87,24 +87,25 @@ def fresh_certificate(
     if model.target.task == "regression":
         return RegressionCertificate(epsilon, assumptions, losses)
     confidences = Confidences(np.concatenate([block.confidences for block in blocks]), 1.0)
-    counts = merged_counts([block.classes for block in blocks])
-    return ClassificationCertificate(epsilon, assumptions, losses > 0, confidences, counts)
+    classes = merged_counts([block.classes for block in blocks])
+    return ClassificationCertificate(epsilon, assumptions, losses > 0, confidences, classes)
 
 
 def observed_blocks(model: TableModel, table: Table) -> Iterator[Observed]:
     """Yield what each block of labelled rows says about a model."""
+    predictor: Any = model.predictor
     for block in table.blocks():
         labels = model.target.labels(block)
         if not labels.is_present.any():
             continue
         frame = model.columns.typed(block[labels.is_present])
         X, y = model.encoding.encoded(frame), labels.values[labels.is_present]
-        predictions = model.predictor.predict(X)
+        predictions = predictor.predict(X)
         is_classes = model.target.task == "classification"
         known = np.asarray(model.target.classes)
         yield Observed(
             losses_of(y, predictions, model.target.task),
-            model.predictor.predict_proba(X).max(axis=1) if is_classes else np.zeros(len(y)),
+            predictor.predict_proba(X).max(axis=1) if is_classes else np.zeros(len(y)),
             class_counts(y, predictions, known) if is_classes else None,
             frame_summary(frame, y),
             model.row_counts.bucket_counts(X, y),

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from pacfourier.arrays import FloatArray
 from pacfourier.core.alignment.summary import row_fingerprints
@@ -191,4 +191,4 @@ def agreement_probability(
     cumulants = (1 + ratio**3) * n_rows * shares + ratio**4 * NOISE_CUMULANT
     variance = float(weights**2 @ (2 + cumulants / variances**2))
     statistic = float(weights @ ((counts - ratio * stored) ** 2 / variances))
-    return float(stats.gamma.cdf(statistic, mean**2 / variance, scale=variance / mean))
+    return float(special.gammainc(mean**2 / variance, statistic * mean / variance))

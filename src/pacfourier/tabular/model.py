@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -10,15 +10,25 @@ from numpy.typing import NDArray
 
 from pacfourier.arrays import FloatArray
 from pacfourier.errors import InputError
-from pacfourier.estimators.fourier_classifier import FourierClassifier
-from pacfourier.estimators.fourier_regressor import FourierRegressor
-from pacfourier.pacbayes.assumptions import Ties
-from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
 from pacfourier.tabular.columns import Columns
 from pacfourier.tabular.encoding import Encoding
-from pacfourier.tabular.evaluation import Result
 from pacfourier.tabular.fresh_rows import RowCounts
 from pacfourier.tabular.table_target import TableTarget
+
+# A prediction must not wait for the import of scikit-learn.
+if TYPE_CHECKING:
+    from pacfourier.estimators.fourier_classifier import FourierClassifier
+    from pacfourier.estimators.fourier_regressor import FourierRegressor
+    from pacfourier.pacbayes.assumptions import Ties
+    from pacfourier.pacbayes.prediction_certificate import (
+        ClassificationCertificate,
+        RegressionCertificate,
+    )
+    from pacfourier.tabular.evaluation import Result
+    from pacfourier.tabular.stored_predictor import StoredClassifier, StoredRegressor
+
+Predictor: TypeAlias = "FourierClassifier | FourierRegressor | StoredClassifier | StoredRegressor"
+TableCertificate: TypeAlias = "ClassificationCertificate | RegressionCertificate"
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +43,7 @@ class TableModel:
         What the columns of a table hold.
     encoding : Encoding
         How the cells of a row become numbers.
-    predictor : FourierClassifier or FourierRegressor
+    predictor : FourierClassifier, FourierRegressor, or the like that was read from a file
     record : dict
         Facts about the fit, as plain data.
     row_counts : RowCounts
@@ -43,7 +53,7 @@ class TableModel:
     target: TableTarget
     columns: Columns
     encoding: Encoding
-    predictor: FourierClassifier | FourierRegressor
+    predictor: Predictor
     record: dict[str, Any]
     row_counts: RowCounts
 
@@ -57,16 +67,16 @@ class TableModel:
         threshold : float, default=None
             For two classes: predict the rarer one if its probability is at least this.
         """
-        X = self.encoding.encoded(frame)
         if threshold is None:
-            return np.asarray(self.predictor.predict(X))
+            return np.asarray(self.predictor.predict(self.encoding.encoded(frame)))
         place = self.rarer_place()
-        is_rarer = self.predictor.predict_proba(X)[:, place] >= threshold
+        is_rarer = self.probabilities(frame)[:, place] >= threshold
         return np.asarray(self.target.classes)[np.where(is_rarer, place, 1 - place)]
 
     def probabilities(self, frame: pd.DataFrame) -> FloatArray:
         """Return the probability of each class for typed rows."""
-        return np.asarray(self.predictor.predict_proba(self.encoding.encoded(frame)))
+        predictor: Any = self.predictor
+        return np.asarray(predictor.predict_proba(self.encoding.encoded(frame)))
 
     def rarer_place(self) -> int:
         """Return which of two classes has fewer learned rows."""
@@ -107,14 +117,14 @@ class TableFit:
     held_out : HeldOut
     results : list of Result
         Of this model, of a linear one, of boosted trees, and of always predicting the same.
-    certificate : PredictionCertificate or None
+    certificate : ClassificationCertificate, RegressionCertificate or None
         None if no rows were held out for it.
     """
 
     model: TableModel
     held_out: HeldOut
-    results: list[Result]
-    certificate: PredictionCertificate | None
+    results: "list[Result]"
+    certificate: "TableCertificate | None"
 
 
 @dataclass(frozen=True)
@@ -144,7 +154,7 @@ class FitSettings:
     n_frequencies: int = 100
     certify: float | None = 0.2
     epsilon: float = 0.05
-    ties: Ties = None
+    ties: "Ties" = None
     group: str | None = None
     class_weight: dict[str, float] | str | None = None
     types: Mapping[str, str] | None = None

@@ -10,7 +10,7 @@ from pacfourier.tabular.fresh_rows import RowCounts
 from pacfourier.tabular.model import TableModel
 from pacfourier.tabular.plain_fields import PlainFields
 from pacfourier.tabular.plain_files import plain_bytes, plain_data
-from pacfourier.tabular.predictor_data import predictor_data, predictor_of
+from pacfourier.tabular.stored_predictor import stored_predictor
 from pacfourier.tabular.table_target import TableTarget
 
 FORMAT = "pacfourier table 1"
@@ -22,13 +22,16 @@ THRESHOLDS = ("recall", "threshold", "precision", "alarms")
 
 def model_bytes(model: TableModel) -> bytes:
     """Return the content of the ``.skops`` file of a model."""
+    from pacfourier.tabular.predictor_data import predictor_data
+
+    fitted: Any = model.predictor
     return plain_bytes(
         {
             "format": FORMAT,
             "target": model.target.to_data(),
             "columns": model.columns.to_data(),
             "encoding": model.encoding.to_data(),
-            "predictor": predictor_data(model.predictor),
+            "predictor": predictor_data(fitted),
             "record": model.record,
             "row counts": model.row_counts.to_data(),
         }
@@ -65,10 +68,10 @@ def model_of(data: Any) -> TableModel:
     target = TableTarget.from_data(fields.value("target"))
     columns = Columns.from_data(fields.value("columns"))
     encoding = Encoding.from_data(fields.value("encoding"))
-    predictor = predictor_of(fields.value("predictor"))
+    predictor = stored_predictor(fields.value("predictor"))
     kinds = {column.name: column.kind for column in columns.used}
     fields.require(encoding.kinds == kinds, "encoding", "read the used columns", encoding.kinds)
-    n_inputs, n_encoded = predictor.n_features_in_, len(encoding.names)
+    n_inputs, n_encoded = len(predictor.model.columns.units), len(encoding.names)
     fields.require(n_inputs == n_encoded, "predictor", f"read {n_encoded} numbers", n_inputs)
     classes = [str(name) for name in getattr(predictor, "classes_", ())]
     fields.require(classes == target.classes, "predictor", "have the target's classes", classes)

@@ -17,7 +17,10 @@ from numpy.typing import NDArray
 from pacfourier.errors import InputError
 from pacfourier.extras import explain_missing_extra
 
-__all__ = ["is_plain", "plain_bytes", "plain_data"]
+__all__ = ["TABLE_FORMAT", "is_plain", "plain_bytes", "plain_data"]
+
+# What the file of a table's model has under the key "format".
+TABLE_FORMAT = "pacfourier table 1"
 
 SCHEMA = "schema.json"
 # More bytes than these are unpacked from no file: a small file can hold terabytes of zeros.

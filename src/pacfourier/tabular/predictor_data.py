@@ -1,30 +1,28 @@
 """A fitted predictor as plain data, and back: for model files that hold no objects.
 
-Only what predictions need is kept. Everything is checked on the way back, because a file may be
-damaged or forged.
+Only what predictions need is kept.
 """
 
-from itertools import pairwise
-from typing import Any
+import copy
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacfourier.arrays import FloatArray
 from pacfourier.core.boosting.columns import Columns
-from pacfourier.core.boosting.cosine_model import CosineModel
-from pacfourier.estimators.fourier_classifier import FourierClassifier
-from pacfourier.estimators.fourier_regressor import LOSSES, FourierRegressor
-from pacfourier.estimators.training import Recipe, Trained
 from pacfourier.tabular.plain_fields import PlainFields, in_one_line
+from pacfourier.tabular.stored_predictor import StoredClassifier, stored_predictor
 
-__all__ = ["predictor_data", "predictor_of"]
+if TYPE_CHECKING:
+    from pacfourier.estimators.fourier_classifier import FourierClassifier
+    from pacfourier.estimators.fourier_regressor import FourierRegressor
 
-Predictor = FourierClassifier | FourierRegressor
-PARTS = CosineModel._fields
+    Predictor: TypeAlias = FourierClassifier | FourierRegressor
+
+__all__ = ["moved_predictor", "predictor_data", "predictor_of"]
 
 
-def predictor_data(model: Predictor) -> dict[str, Any]:
+def predictor_data(model: "Predictor") -> dict[str, Any]:
     """Return a fitted predictor as plain data.
 
     Parameters
@@ -44,7 +42,7 @@ def predictor_data(model: Predictor) -> dict[str, Any]:
         "kind": "classifier" if hasattr(model, "classes_") else "regressor",
         "strength": float(model.strength_),
         "coded": bool(model.coded_),
-        **dict(zip(PARTS, model._trained.model, strict=True)),
+        **model._trained.model._asdict(),
         "units": columns.units,
         "centres": columns.centres,
         "coded_columns": np.array(list(columns.knots), dtype=np.int64),
@@ -97,8 +95,11 @@ def amount_data(model: Any) -> dict[str, Any]:
     }
 
 
-def predictor_of(data: Any) -> Predictor:
+def predictor_of(data: Any) -> "Predictor":
     """Return the predictor that plain data describe.
+
+    Where only predictions are needed, :func:`~pacfourier.tabular.stored_predictor.stored_predictor`
+    saves the import of scikit-learn.
 
     Parameters
     ----------
@@ -115,93 +116,46 @@ def predictor_of(data: Any) -> Predictor:
     InputError
         If anything is missing, has a wrong type or shape, or is not a possible number.
     """
-    fields = PlainFields(data, "predictor")
-    kind = fields.choice("kind", ("classifier", "regressor"))
-    trained = trained_model(fields)
-    n_outputs, n_frequencies = len(trained.model.intercepts), len(trained.model.frequencies)
+    from pacfourier.estimators.fourier_classifier import FourierClassifier
+    from pacfourier.estimators.fourier_regressor import LOSSES, FourierRegressor
+    from pacfourier.estimators.training import Recipe, Trained
+
+    stored, fields = stored_predictor(data), PlainFields(data, "predictor")
+    parts, columns = stored.model.parts, stored.model.columns
     model: Any
-    if kind == "classifier":
-        model = FourierClassifier(n_frequencies)
-        set_classes(model, fields, n_outputs)
+    if isinstance(stored, StoredClassifier):
+        model = FourierClassifier(len(parts.frequencies))
+        model.classes_, model._has_label_sets = stored.classes_, stored.has_label_sets
     else:
-        model = FourierRegressor(n_frequencies, loss=fields.choice("loss", LOSSES))
-        set_amounts(model, fields, n_outputs)
-    model.n_features_in_ = len(trained.columns.units)
-    model._encoder = None
-    model._store(trained, Recipe(fields.truth("coded"), fields.positive("strength")))
+        model = FourierRegressor(len(parts.frequencies), loss=fields.choice("loss", LOSSES))
+        model._centre, model._unit, model._is_flat = stored.centre, stored.unit, stored.is_flat
+    model.n_features_in_, model._encoder = len(columns.units), None
+    recipe = Recipe(fields.truth("coded"), fields.positive("strength"))
+    model._store(Trained(parts, columns, stored.model.folded), recipe)
     return model
 
 
-def trained_model(fields: PlainFields) -> Trained:
-    """Return the trained model, with the columns that it reads."""
-    columns = stored_columns(fields)
-    n_inputs = len(columns.centres)
-    intercepts = fields.finite("intercepts", (None,))
-    fields.require(len(intercepts), "intercepts", "have at least one output", 0)
-    n_outputs = len(intercepts)
-    frequencies = fields.finite("frequencies", (None, n_inputs))
-    n_frequencies = len(frequencies)
-    fields.require(n_frequencies, "frequencies", "have at least one row", 0)
-    amplitudes = [fields.finite(name, (n_frequencies, n_outputs)) for name in ("cosines", "sines")]
-    linear = fields.finite("linear", (n_inputs, n_outputs))
-    constants = fields.finite("constants", (n_frequencies + n_outputs,)).astype(np.float64)
-    # Forged numbers may overflow on the way.
-    with np.errstate(all="ignore"):
-        found = Trained.of(CosineModel(frequencies, *amplitudes, linear, intercepts), columns)
-        folded = found.folded["float64"]._replace(constants=constants)
-        single = folded.astype(np.float32)
-    is_small = all(np.isfinite(part).all() for part in single)
-    fields.require(is_small, "units", "give numbers of single precision", "infinity or NaN")
-    return found._replace(folded={"float64": folded, "float32": single})
+def moved_predictor(model: "Predictor", offsets: FloatArray) -> "Predictor":
+    """Return the same predictor for rows to which offsets were added.
 
+    Parameters
+    ----------
+    model : FourierClassifier or FourierRegressor
+        A predictor that :func:`predictor_data` can store.
+    offsets : array of shape (n_features_in_,)
+        What was added to each column.
 
-def stored_columns(fields: PlainFields) -> Columns:
-    """Return the units and the knots of the columns."""
-    units = fields.array("units", (None,), np.float64)
-    fields.require((units > 0).all() and len(units), "units", "be positive", units)
-    coded = fields.array("coded_columns", (None,), np.int64)
-    n_knots = fields.array("n_knots", (len(coded),), np.int64)
-    knots = fields.finite("knots", (None,)).astype(np.float64)
-    # Whole numbers of Python, which do not overflow.
-    is_sum = (n_knots >= 2).all() and sum(n_knots.tolist()) == len(knots)
-    fields.require(is_sum, "n_knots", "be at least 2 and count the knots", n_knots)
-    is_order = (np.diff(coded) > 0).all() and ((coded >= 0) & (coded < len(units))).all()
-    fields.require(is_order, "coded_columns", "be sorted numbers of columns", coded)
-    pieces = np.split(knots, np.cumsum(n_knots)[:-1]) if len(coded) else []
-    is_sorted = all((np.diff(piece) > 0).all() for piece in pieces)
-    fields.require(is_sorted, "knots", "increase in each column", knots)
-    centres = fields.finite("centres", (len(units) + len(knots) - len(coded),))
-    by_column = dict(zip(coded.tolist(), pieces, strict=True))
-    return Columns(units, by_column, centres.astype(np.float64))
+    Returns
+    -------
+    model : FourierClassifier or FourierRegressor
+        Its predictions for ``X + offsets`` are those of the original one for X, up to rounding.
+    """
+    from pacfourier.estimators.training import Trained
 
-
-def set_classes(model: Any, fields: PlainFields, n_outputs: int) -> None:
-    """Set the classes of a classifier, of which there must be as many as outputs."""
-    classes = stored_classes(fields)
-    has_sets = fields.truth("has_label_sets")
-    is_pair = len(classes) == 2 and not has_sets
-    is_right = n_outputs == (1 if is_pair else len(classes)) and (has_sets or len(classes) > 1)
-    fields.require(is_right, "classes", f"fit to {n_outputs} outputs", f"{len(classes)} classes")
-    model.classes_, model._has_label_sets = classes, has_sets
-
-
-def stored_classes(fields: PlainFields) -> NDArray[Any]:
-    """Return the classes, which are distinct and sorted."""
-    values, has_objects = fields.value("classes"), fields.truth("has_objects")
-    is_texts = isinstance(values, list) and all(isinstance(each, str) for each in values)
-    is_numbers = type(values) is np.ndarray and values.ndim == 1 and values.dtype.kind in "biuf"
-    fields.require(is_texts or is_numbers, "classes", "be a list of texts or an array", values)
-    classes = np.array(values, dtype=object if has_objects else None)
-    is_sorted = all(first < second for first, second in pairwise(classes))
-    fields.require(is_sorted, "classes", "be distinct and sorted", values)
-    return classes
-
-
-def set_amounts(model: Any, fields: PlainFields, n_outputs: int) -> None:
-    """Set the centre and the unit of the amounts of a regressor."""
-    model._centre = fields.finite("label_centre", (n_outputs,)).astype(np.float64)
-    model._unit = fields.finite("label_unit", (n_outputs,)).astype(np.float64)
-    fields.require((model._unit > 0).all(), "label_unit", "be positive", model._unit)
-    model._is_flat = fields.truth("is_flat")
-    is_right = n_outputs == 1 or not model._is_flat
-    fields.require(is_right, "is_flat", f"be False with {n_outputs} outputs", model._is_flat)
+    columns = model._trained.columns
+    centres = columns.centres.copy()
+    centres[: len(offsets)] += offsets / columns.units
+    knots = {column: each + offsets[column] for column, each in columns.knots.items()}
+    moved = copy.copy(model)
+    moved._trained = Trained.of(model._trained.model, Columns(columns.units, knots, centres))
+    return moved

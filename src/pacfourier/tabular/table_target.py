@@ -99,7 +99,7 @@ def decided_target(learned: pd.DataFrame, name: str, kind: str | None = None) ->
         if len(np.unique(amounts)) < 2:
             raise InputError(f"target {name!r} must have different numbers, got one or none.")
         return TableTarget(name, "regression", [], decimal)
-    classes = sorted(class_names(column).unique())
+    classes = sorted(class_names(column).dropna().unique())
     check_classes(classes, name)
     return TableTarget(name, "classification", classes)
 

@@ -77,9 +77,11 @@ class Division:
 
     def drawn_blocks(self, table: Table) -> Iterator[tuple[pd.DataFrame, Draws]]:
         """Yield the blocks of a table with the random numbers of their rows, always the same."""
-        rng = np.random.default_rng([self.seed, 17])
+        # One generator each, so that the numbers of a row do not depend on the sizes of blocks.
+        first, second = (np.random.default_rng([self.seed, number]) for number in range(2))
         for block in table.blocks():
-            splits, samples = rng.random((2, len(block)))
+            splits: FloatArray = first.random(len(block))
+            samples = second.random(len(block))
             if self.group is not None:
                 splits = group_numbers(block[self.group], splits, self.seed)
             yield block, Draws(splits, samples)
@@ -177,7 +179,9 @@ def check_columns(table: Table, division: Division) -> None:
 
 def surveyed(table: Table, division: Division, advance: Advance) -> Survey:
     """Read a table once: draw the numbers of its rows, and keep a random sample of them."""
-    splits, kept, keys = [], [], np.zeros((2, 0))
+    splits: list[FloatArray] = []
+    kept: list[pd.DataFrame] = []
+    keys: FloatArray = np.zeros((2, 0))
     n_bytes = 0
     for block, draws in division.drawn_blocks(table):
         splits.append(draws.splits)

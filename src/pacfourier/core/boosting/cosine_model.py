@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import minimize
 
 from pacfourier.arrays import FloatArray, Samples, by_kind
 from pacfourier.core.phases import ROW_BLOCK, run_tasks, single_threaded_blas, turn_blocks
@@ -273,6 +272,8 @@ def moved_model(
     n_steps: int,
 ) -> CosineModel:
     """Return the model after some steps of L-BFGS on the penalised loss, in all parameters."""
+    # Predictions import this module, and need no optimiser.
+    from scipy.optimize import minimize
 
     def objective(vector: FloatArray) -> tuple[float, FloatArray]:
         loss, gradient = penalised_gradient(

@@ -1,0 +1,76 @@
+"""What is certified about a fit, in plain words."""
+
+from math import isinf
+from typing import TYPE_CHECKING, TypeAlias
+
+from pacfourier.bounds._result import rounded_up
+from pacfourier.pacbayes.prediction_certificate import (
+    USUAL_COVERAGE,
+    ClassificationCertificate,
+    RegressionCertificate,
+    shortened_up,
+)
+
+if TYPE_CHECKING:
+    from pacfourier.tabular.model import TableFit
+
+__all__ = ["certified_meaning", "statement", "valid_certificate"]
+
+NOT_CERTIFIED = (
+    "The numbers below were observed on rows that the model was not learned from. They guarantee "
+    "nothing for new rows."
+)
+LEARNED_FROM_ALL = (
+    "The errors below are those of a first model, on rows that were held out from it. They "
+    "guarantee nothing for new rows. The model itself was then learned from all rows."
+)
+PredictorCertificate: TypeAlias = ClassificationCertificate | RegressionCertificate
+
+
+def valid_certificate(fit: "TableFit") -> PredictorCertificate | None:
+    """Return the certificate of a fit; None if there is none, or if it says nothing."""
+    certificate = fit.certificate
+    if not isinstance(certificate, PredictorCertificate) or certificate.violations:
+        return None
+    if isinstance(certificate, RegressionCertificate) and isinf(certificate.half_width()):
+        return None
+    return certificate
+
+
+def statement(fit: "TableFit") -> str:
+    """Return what is certified about a fit, or what its numbers are worth without a certificate."""
+    certificate = valid_certificate(fit)
+    if certificate is not None:
+        return certified_meaning(certificate)
+    return LEARNED_FROM_ALL if fit.certificate is None else NOT_CERTIFIED
+
+
+def certified_meaning(certificate: PredictorCertificate) -> str:
+    """Return what a certificate says about new rows."""
+    if isinstance(certificate, ClassificationCertificate):
+        claim, seen = _classes_claim(certificate)
+    else:
+        claim, seen = _amounts_claim(certificate)
+    return (
+        f"{claim} This holds with probability {1 - certificate.epsilon:g} over the "
+        f"{certificate.n_samples:,} rows that were kept apart to certify the model. {seen}"
+    )
+
+
+def _classes_claim(certificate: ClassificationCertificate) -> tuple[str, str]:
+    share = f"{rounded_up(100 * certificate.error, 2)} %"
+    observed = f"{100 * certificate.observed_error:.2f} %"
+    return (
+        f"Of new rows like these, at most {share} are predicted wrongly.",
+        f"On the rows that certify the model, {observed} were.",
+    )
+
+
+def _amounts_claim(certificate: RegressionCertificate) -> tuple[str, str]:
+    width, share = shortened_up(certificate.half_width()), f"{100 * USUAL_COVERAGE:g} %"
+    mean = f"{certificate.absolute_errors.mean():.4g}"
+    return (
+        f"For at least {share} of new rows like these, the true value lies within {width} of the "
+        "prediction.",
+        f"On the rows that certify the model, the mean absolute error was {mean}.",
+    )
