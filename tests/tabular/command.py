@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import skops.io
+from threadpoolctl import threadpool_limits
 from typer.testing import CliRunner
 
 from pacfourier.cli import app
@@ -15,8 +16,12 @@ WIDE = {"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
 
 
 def invoke(*arguments):
-    """Run the command in this process."""
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], env=WIDE)
+    """Run the command in this process.
+
+    The threads of OpenMP wait for each other actively, which takes minutes on a busy machine.
+    """
+    with threadpool_limits(1, user_api="openmp"):
+        return CliRunner().invoke(app, [str(argument) for argument in arguments], env=WIDE)
 
 
 def succeeded(*arguments):
@@ -120,6 +125,12 @@ def _found(data):
     if isinstance(data, dict | list | tuple):
         return next((found for found in map(_found, inner) if found is not None), None)
     return None
+
+
+def bounds(text, epsilon=0.05):
+    """Return the printed bounds that hold with a probability."""
+    pattern = rf"<= (\d+\.\d+)(?:,| holds) with probability {1 - epsilon:g}\b"
+    return [float(bound) for bound in re.findall(pattern, squeezed(text))]
 
 
 def notes(result):

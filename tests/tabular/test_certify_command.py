@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.tabular.command import (
+    bounds,
     error_on,
     fitted,
     invoke,
@@ -35,12 +36,6 @@ def model(tmp_path_factory):
     return fitted(written(TABLE, folder / "data.csv"), out=folder / "model.skops")[0]
 
 
-def bounds(text, epsilon=0.05):
-    """Return the bounds that are printed to hold with a probability."""
-    pattern = rf"<= (\d\.\d+), with probability {1 - epsilon:g}\b"
-    return [float(bound) for bound in re.findall(pattern, squeezed(text))]
-
-
 def survey(n_rows, seed):
     """Five yes/no questions: rows of independent people repeat."""
     rng = np.random.default_rng(seed)
@@ -54,7 +49,8 @@ def survey(n_rows, seed):
 
 def test_a_model_alone_shows_its_bound(model):
     result = succeeded("certify", model)
-    assert record(model)["headline"] in squeezed(result.stdout)
+    [bound] = bounds(result.stdout)
+    assert f"<= {bound:.4f}" in record(model)["headline"]
     assert notes(result) == ""
 
 
@@ -95,7 +91,7 @@ def test_columns_may_be_extra_and_in_any_order(model):
 def test_parquet_and_semicolons_give_the_same_bound(model):
     expected = bounds(succeeded("certify", model, written(FRESH, "fresh.csv")).stdout)
     FRESH.to_parquet("fresh.parquet")
-    written(FRESH, "semicolons.csv", sep=";", decimal=",")
+    written(FRESH, "semicolons.csv", sep=";")
     for name in ("fresh.parquet", "semicolons.csv"):
         assert bounds(succeeded("certify", model, name).stdout) == expected
 
@@ -118,7 +114,8 @@ def test_amounts_are_certified_too():
     model, _ = fitted(written(prices(500, seed=0), "data.csv"), target="price")
     printed = squeezed(succeeded("certify", model, written(prices(400, seed=1), "new.csv")).stdout)
     assert "with probability 0.95" in printed
-    assert re.search(r"<= \d", printed)
+    # 90 % of the errors lie below 16.4 and the best median is 6.7.
+    assert 14 < float(re.search(r"<= (\d+\.\d+)", printed)[1]) < 25
     refused("certify", model, "data.csv")
 
 
@@ -128,7 +125,7 @@ def test_amounts_are_certified_too():
 def test_a_table_without_labels_is_refused_plainly(model):
     line = refused("certify", model, written(FRESH.drop(columns="state"), "fresh.csv"))
     assert "'state'" in line
-    assert re.search(r"label|target", line)
+    assert "true values" in line
 
 
 def other_forms(table):

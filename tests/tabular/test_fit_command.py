@@ -1,6 +1,7 @@
 """The command ``fit``, end to end: what it reads, prints, writes and refuses."""
 
 import gzip
+import html
 import json
 import os
 import re
@@ -19,6 +20,7 @@ from pyarrow import feather
 from sklearn.metrics import r2_score, roc_auc_score
 from tests.tabular.command import (
     FEW,
+    bounds,
     contents,
     error_on,
     fitted,
@@ -39,7 +41,6 @@ import pacfourier
 FRESH = patients(1000, seed=99)
 # The best error is 0.05. That of 1,000 rows has a standard deviation of 0.007.
 GOOD_ERROR = 0.08
-BOUND = r"Error on new rows <= (0\.\d+), with probability 0\.95"
 
 
 @pytest.fixture(autouse=True)
@@ -51,11 +52,10 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def clinic(tmp_path_factory):
-    """A folder with a table, a model of it, a report and a card, and what was printed."""
+    """A folder with a table, a model of it, and what was printed."""
     folder = tmp_path_factory.mktemp("clinic")
     data = written(patients(), folder / "data.csv")
-    outputs = ("--report", folder / "report.html", "--card", folder / "card.md")
-    _, result = fitted(data, *outputs, out=folder / "model.skops")
+    _, result = fitted(data, out=folder / "model.skops")
     (folder / "stdout.txt").write_text(result.stdout)
     (folder / "stderr.txt").write_text(result.stderr)
     return folder
@@ -71,24 +71,17 @@ def results(model):
 
 def test_fit_prints_its_result_two_baselines_the_bound_and_the_file(clinic):
     printed = squeezed((clinic / "stdout.txt").read_text())
-    assert "linear" in printed.lower()
-    assert re.search(r"boost|trees", printed.lower())
-    assert len(re.findall(r"\b0\.\d+", printed)) >= 4
-    assert re.search(BOUND, printed)
+    for name in ("this model", "logistic regression", "boosted trees"):
+        assert re.search(rf"{name} \d+\.\d+ %", printed)
+    assert bounds(printed)
     assert "model.skops" in printed
     assert (clinic / "stderr.txt").read_text() == ""
 
 
 def test_the_bound_holds_on_new_rows(clinic):
     """It fails with probability 0.05 over tables; this table is fixed."""
-    printed = squeezed((clinic / "stdout.txt").read_text())
-    bound = float(re.search(BOUND, printed)[1])
+    [bound] = bounds((clinic / "stdout.txt").read_text())
     assert error_on(clinic / "model.skops", FRESH) <= bound < 0.4
-
-
-def test_fit_writes_only_the_files_that_were_asked_for(clinic):
-    names = {path.name for path in clinic.iterdir()} - {"stdout.txt", "stderr.txt"}
-    assert names == {"data.csv", "model.skops", "report.html", "card.md"}
 
 
 def test_the_record_says_what_was_done(clinic):
@@ -98,7 +91,8 @@ def test_the_record_says_what_was_done(clinic):
     assert saved["rows"]["without label"] == 0
     assert saved["settings"]["n_frequencies"] == 5
     assert saved["is_certified"]
-    assert saved["headline"] in squeezed((clinic / "stdout.txt").read_text())
+    [bound] = bounds((clinic / "stdout.txt").read_text())
+    assert f"<= {bound:.4f}, with probability 0.95" in saved["headline"]
     assert len(saved["results"]) >= 3
     assert np.sum(saved["confusion"]) == saved["rows"]["held out"]
 
@@ -109,11 +103,12 @@ def test_the_model_file_is_small(clinic):
 
 
 def test_report_and_card_say_what_is_certified(clinic):
-    headline = record(clinic / "model.skops")["headline"].split("<=")[0].strip()
-    report = (clinic / "report.html").read_text(encoding="utf-8")
-    card = (clinic / "card.md").read_text(encoding="utf-8")
-    for page in (report, card):
-        assert headline in page
+    model, _ = fitted(clinic / "data.csv", "--report", "report.html", "--card", "card.md")
+    assert set(contents(".")) == {Path("model.skops"), Path("report.html"), Path("card.md")}
+    headline = record(model)["headline"]
+    report, card = (Path(name).read_text(encoding="utf-8") for name in ("report.html", "card.md"))
+    for page in (html.unescape(report), card):
+        assert headline.replace("<=", "≤") in page.replace("<=", "≤")
         assert "data.csv" in page
     assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", report)
 
@@ -386,7 +381,7 @@ BAD_FILES = {
     "plain.csv.gz": (GOOD, "plain.csv.gz"),
     "broken.parquet": (b"PAR1 and then nothing", "broken.parquet"),
     "broken.arrow": (b"ARROW1 and then nothing", "broken.arrow"),
-    "broken.jsonl": (b'{"pulse": 1, "state": "ill"}\n{"pulse":\n', "broken.jsonl"),
+    "broken.jsonl": (b'{"pulse": 1, "state": "ill"}\n{"pulse":\n', "line 2"),
     "data.xlsx": (GOOD, r"\.csv"),
 }
 
@@ -578,7 +573,8 @@ def test_regression():
     """The best R2 is 0.987."""
     model, result = fitted(written(prices(400, seed=0), "data.csv"), target="price")
     printed = squeezed(result.stdout)
-    assert "linear" in printed.lower()
+    for name in ("this model", "ridge regression", "boosted trees"):
+        assert re.search(rf"{name} \d+\.\d+", printed)
     assert re.search(r"<= \d", printed)
     assert "with probability 0.95" in printed
     fresh = prices(500, seed=1)
@@ -610,15 +606,16 @@ def test_rows_of_a_group_are_never_on_both_sides():
     """A site tells the class, but only of the hospital it belongs to.
 
     Whoever has seen rows of a hospital predicts its other rows without error. If no hospital is
-    on both sides, the site says nothing, and every predictor errs on about half of the rows.
+    on both sides, the site says nothing. The classes of the hospitals held out are then rarer
+    among those learned from, so every predictor errs on half of the rows or more.
     """
     rng = np.random.default_rng(0)
-    hospitals = rng.permutation(np.repeat(np.arange(36), 15))
+    hospitals = rng.permutation(np.repeat(np.arange(16), 36))
     table = pd.DataFrame(
         {
             "hospital": [f"hospital {number}" for number in hospitals],
             "site": [f"site {number}" for number in hospitals],
-            "noise": rng.standard_normal(540),
+            "noise": rng.standard_normal(576),
             "state": np.where(hospitals % 2, "ill", "well"),
         }
     )
@@ -627,9 +624,8 @@ def test_rows_of_a_group_are_never_on_both_sides():
     grouped, result = fitted(data, "--group", "hospital", out="grouped.skops")
     # The constant prediction comes last and cannot leak.
     assert all(error < 0.05 for error in [*results(leaking).values()][:3])
-    assert all(error > 0.2 for error in [*results(grouped).values()][:3])
-    bounds = [float(each) for each in re.findall(r"<= (\d\.\d+)", result.stdout)]
-    assert all(bound > 0.2 for bound in bounds)
+    assert all(error > 0.3 for error in [*results(grouped).values()][:3])
+    assert all(bound > 0.3 for bound in bounds(result.stdout))
 
 
 @pytest.mark.parametrize("name", ["none", "state"])
@@ -642,7 +638,7 @@ def test_a_wrong_group_is_refused(name, clinic):
 def test_a_single_group_is_refused():
     data = written(patients().assign(hospital="the same"), "data.csv")
     line = refused("fit", data, "--target", "state", "--group", "hospital", *FEW)
-    assert "hospital" in line
+    assert "group" in line
 
 
 # Certificates
@@ -701,9 +697,8 @@ def test_an_unknown_option_is_refused(clinic):
 
 def test_epsilon_is_the_probability_of_failure(clinic):
     _, result = fitted(clinic / "data.csv", "--epsilon", 0.01)
-    printed = squeezed((clinic / "stdout.txt").read_text())
-    wide = float(re.search(r"<= (0\.\d+), with probability 0\.99", squeezed(result.stdout))[1])
-    assert wide > float(re.search(BOUND, printed)[1])
+    [wide] = bounds(result.stdout, epsilon=0.01)
+    assert wide > bounds((clinic / "stdout.txt").read_text())[0]
 
 
 def test_repeated_rows_are_certified_only_if_declared_genuine():
@@ -717,7 +712,7 @@ def test_repeated_rows_are_certified_only_if_declared_genuine():
     assert "ties='genuine'" not in squeezed(result.stdout + result.stderr)
     assert not record(model)["is_certified"]
     model, result = fitted(data, "--ties", "genuine")
-    assert re.search(BOUND, squeezed(result.stdout))
+    assert bounds(result.stdout)
     assert record(model)["is_certified"]
 
 
