@@ -22,8 +22,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from pacfourier import PBRFF, bounds, certify, holdout_certificate
 from pacfourier.errors import InputError
+from pacfourier.tabular.certifying import fresh_certificate
 from pacfourier.tabular.fitting import fit_table
-from pacfourier.tabular.fresh_certificate import fresh_certificate
 from pacfourier.tabular.model import FitSettings
 from pacfourier.tabular.table_files import open_table
 

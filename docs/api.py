@@ -8,7 +8,7 @@ import typer
 from sklearn.base import BaseEstimator, TransformerMixin
 
 import pacfourier
-from pacfourier import bounds, cli, datasets, export, plots, spectra
+from pacfourier import bounds, cli, datasets, export, plots, spectra, tabular
 from pacfourier.bounds import printed
 
 MODULES = {
@@ -20,6 +20,7 @@ MODULES = {
         "The paper's bounds as printed, for comparison only: see [Errata](errata.md).",
     ),
     "pacfourier.export": (export, "Fitted predictors outside of Python: see [Export](export.md)."),
+    "pacfourier.tabular": (tabular, "Your own table, in Python: see [Tables](tables.md)."),
     "pacfourier.plots": (plots, "Figures of fitted estimators. They need matplotlib."),
     "pacfourier.datasets": (datasets, "The data sets of the paper."),
 }

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from pacfourier.errors import InputError
+from pacfourier.tabular.certifying import COINCIDENCE, fresh_certificate
 from pacfourier.tabular.fitting import fit_table
-from pacfourier.tabular.fresh_certificate import COINCIDENCE, fresh_certificate
 from pacfourier.tabular.fresh_rows import (
     NOISE_CUMULANT,
     NOISE_VARIANCE,

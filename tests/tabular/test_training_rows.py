@@ -18,7 +18,7 @@ from pacfourier.tabular.training_rows import (
 
 
 def divided(table, **options):
-    return training_rows(open_table(table), Division("y", **options), lambda share: None)
+    return training_rows(open_table(table), Division("y", **options), print)
 
 
 def table_of(n_rows, rng):

@@ -351,7 +351,7 @@ def certify(
             show_model(fitted)
             typer.echo(f"\n{fitted.record['headline']}")
             return
-        from pacfourier.tabular.fresh_certificate import fresh_certificate
+        from pacfourier.tabular.certifying import fresh_certificate
         from pacfourier.tabular.model import FitSettings
         from pacfourier.tabular.table_files import open_table
 

@@ -1,7 +1,6 @@
 """Cells of a table as texts, numbers and dates. What cannot be read becomes missing."""
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -33,7 +32,8 @@ DATE_FORMATS = ("", *(day + time for time in TIMES for day in DAYS))
 # The dates that fit into 64 bits as nanoseconds, in whole years.
 FIRST_DATE, LAST_DATE = pd.Timestamp("1678-01-01"), pd.Timestamp("2262-01-01")
 
-Texts = pa.Array | pa.ChunkedArray
+# An array of texts of Arrow, in one piece or several. The library has no types.
+Texts: TypeAlias = Any
 
 
 def arrow_texts(values: Any) -> Texts:
@@ -104,21 +104,27 @@ def numbers_of_texts(values: Any, decimal: str = ".") -> NDArray[np.float64]:
     numbers : array of shape (n_values,)
     """
     texts = arrow_texts(values)
+    found = quick_numbers(texts) if decimal == "." else None
+    return _floats(plain_numbers(texts, decimal)) if found is None else found
+
+
+def quick_numbers(texts: Texts) -> NDArray[np.float64] | None:
+    """Return texts as floats if all of them are numbers as a computer writes them, else None."""
     try:
-        return _usable(_floats(texts if decimal == "." else plain_numbers(texts, decimal)))
+        return _floats(texts)
     except pa.ArrowInvalid:
-        return _usable(_floats(plain_numbers(texts, decimal)))
+        return None
 
 
 def _floats(texts: Texts) -> NDArray[np.float64]:
     cast = pc.cast(texts, pa.float64())
     is_array = isinstance(cast, pa.Array)
-    return cast.to_numpy(zero_copy_only=False) if is_array else cast.to_numpy()
+    return _usable(cast.to_numpy(zero_copy_only=False) if is_array else cast.to_numpy())
 
 
 def _usable(values: NDArray[np.float64]) -> NDArray[np.float64]:
     sizes = np.abs(values)
-    if np.all((sizes <= LARGEST_NUMBER) & (sizes >= SMALLEST_NUMBER)):
+    if len(sizes) and sizes.max() <= LARGEST_NUMBER and sizes.min() >= SMALLEST_NUMBER:
         return values
     values = np.where(sizes <= LARGEST_NUMBER, values, np.nan)
     return np.where(sizes < SMALLEST_NUMBER, 0.0, values)
@@ -226,8 +232,3 @@ def is_gap_word(texts: Texts) -> Texts:
     """Return which texts are words for a missing value in a column of numbers or dates."""
     plain = pc.utf8_lower(pc.utf8_trim_whitespace(texts))
     return pc.is_in(plain, value_set=GAP_WORDS.cast(plain.type))
-
-
-def first_texts(texts: Texts, most: int) -> Sequence[str]:
-    """Return the first few different texts."""
-    return texts.unique()[:most].to_pylist()

@@ -1,5 +1,6 @@
 """Decide what each column of a table holds, and turn its cells into numbers, texts and dates."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_
 from pacfourier.errors import InputError, listed
 from pacfourier.tabular.cells import (
     DATE_FORMATS,
+    GAP_WORDS,
     Texts,
     arrow_texts,
     dates,
@@ -23,6 +25,7 @@ from pacfourier.tabular.cells import (
     found_decimal,
     numbers,
     numbers_of_texts,
+    quick_numbers,
     stray_texts,
     trimmed_texts,
 )
@@ -43,6 +46,9 @@ KINDS = ("number", "category", "date", "text", "drop")
 READABLE_SHARE = 0.9
 # Marks for "not known". They say nothing about what a column holds.
 MARKS = pa.array(["?", "-", "--", "---", ".", "*", "unknown", "missing"])
+UNKNOWN = frozenset([*MARKS.to_pylist(), *GAP_WORDS.to_pylist()])
+# A quick look at a few cells tells columns of words apart, without reading all of them.
+N_SPREAD, NUMBER_LIKE = 64, re.compile(r"\d|^\s*(true|false)\s*$", re.IGNORECASE)
 # A column of texts is read as text rather than as categories if it has more different values than
 # this, and if its values are rare or long.
 MOST_CATEGORIES, RARE_ROWS, LONG_TEXT = 40, 5, 30
@@ -52,7 +58,7 @@ MOST_TRIED = 100
 # rarely all differ by chance, or if twenty or more are in order and near each other. The gaps
 # arise because not all rows are looked at.
 RARE_CHANCE, FEWEST_IN_ORDER, WIDEST_GAP = 0.05, 20, 20
-CONSTANT = "it has a single value"
+CONSTANT, NO_VALUES = "it has a single value", "it has no values"
 
 
 @dataclass(frozen=True)
@@ -225,7 +231,7 @@ def _is_str(value: Any) -> bool:
 
 def _count_strays(strays: Strays, column: Column, cells: pd.Series, values: Any) -> None:
     is_missing = np.isnat(values) if column.kind == "date" else np.isnan(values)
-    if is_missing.sum() <= cells.isna().sum():
+    if not is_missing.any() or is_missing.sum() == cells.isna().sum():
         return
     found = stray_texts(arrow_texts(cells), ~is_missing)
     if len(found):
@@ -304,7 +310,7 @@ def _decided(name: str, cells: pd.Series) -> Column | str:
     if name.startswith(NO_NAME):
         return "it has no name"
     if cells.isna().all():
-        return "it has no values"
+        return NO_VALUES
     if is_datetime64_any_dtype(cells.dtype) or isinstance(cells.dtype, pd.PeriodDtype):
         return CONSTANT if cells.nunique(dropna=False) == 1 else Column(name, "date")
     if _is_typed(cells):
@@ -313,13 +319,16 @@ def _decided(name: str, cells: pd.Series) -> Column | str:
 
 
 def _decided_texts(name: str, texts: Texts) -> Column | str:
-    column = _column_of_numbers(name, texts)
-    if column is not None:
-        return _why_not_numbers(numbers_of_texts(texts, column.decimal)) or column
+    values, decimal = quick_numbers(texts), "."
+    if values is None and _may_be_numbers(texts):
+        decimal = found_decimal(texts)
+        values = numbers_of_texts(texts, decimal)
+    if values is not None and _are_enough_read(texts, np.isfinite(values)):
+        return _why_not_numbers(values) or Column(name, "number", decimal=decimal)
     texts = trimmed_texts(texts)
     different = texts.unique()
     if len(different) == 1:
-        return CONSTANT
+        return CONSTANT if different[0].is_valid else NO_VALUES
     column = _column_of_dates(name, texts)
     if column is not None:
         return column
@@ -328,14 +337,15 @@ def _decided_texts(name: str, texts: Texts) -> Column | str:
     return why or Column(name, _kind_of_texts(present, different.drop_null()))
 
 
-def _column_of_numbers(name: str, texts: Texts) -> Column | None:
-    """Return a column of numbers if enough of the texts are numbers."""
-    values, decimal = numbers_of_texts(texts), "."
-    if np.isnan(values).sum() > texts.null_count:
-        decimal = found_decimal(texts)
-        values = numbers_of_texts(texts, decimal)
-    is_enough = _are_enough_read(texts, np.isfinite(values))
-    return Column(name, "number", decimal=decimal) if is_enough else None
+def _may_be_numbers(texts: Texts) -> bool:
+    """Return whether one of a few cells, spread over the column, may be a number or is no word.
+
+    If 90 % of the cells are numbers, one of these cells is, unless they are all missing.
+    """
+    spread = np.unique(np.linspace(0, len(texts) - 1, N_SPREAD).astype(int))
+    cells = [text for text in texts.take(pa.array(spread)).to_pylist() if text is not None]
+    words = [text for text in cells if not NUMBER_LIKE.search(text)]
+    return len(words) < len(cells) or all(text.strip().lower() in UNKNOWN for text in words)
 
 
 def _column_of_dates(name: str, texts: Texts) -> Column | None:
@@ -353,16 +363,13 @@ def _column_of_dates(name: str, texts: Texts) -> Column | None:
 def _are_enough_read(texts: Texts, is_read: NDArray[np.bool_]) -> bool:
     """Return whether enough cells were read, of those that are no mark for an unknown value."""
     n_read = int(is_read.sum())
-    if n_read == len(texts):
+    if n_read and n_read + texts.null_count == len(texts):
         return True
     strays = stray_texts(texts, is_read)
-    marks = pc.is_in(pc.utf8_lower(pc.utf8_trim_whitespace(strays)), value_set=_marks(strays.type))
+    words = pc.utf8_lower(pc.utf8_trim_whitespace(strays))
+    marks = pc.is_in(words, value_set=MARKS.cast(words.type))
     n_strays = len(strays) - (pc.sum(marks).as_py() or 0)
     return n_read > 0 and n_read >= READABLE_SHARE * (n_read + n_strays)
-
-
-def _marks(kind: pa.DataType) -> pa.Array:
-    return MARKS.cast(kind)
 
 
 def _kind_of_texts(present: Texts, different: Texts) -> str:
@@ -398,7 +405,7 @@ def _why_not_numbers(values: NDArray[np.float64]) -> str:
     if len(present) and present.min() == present.max():
         return CONSTANT if len(present) == len(values) else ""
     if (present % 1).any() or len(np.unique(present)) < len(present):
-        return "" if len(present) else "it has no values"
+        return "" if len(present) else NO_VALUES
     span, n_rows = np.ptp(present) + 1, len(present)
     # The chance that all differ; it is largest if all numbers of the span are equally likely.
     chance = np.exp(np.log1p(-np.arange(n_rows) / span).sum())

@@ -26,6 +26,8 @@ SEPARATORS = (",", ";", "\t", "|")
 SPELLED = {"tab": "\t", "\\t": "\t"}
 # How many lines the separator is found from.
 FIRST_LINES = 50
+# Arrow says so of a line that is longer than a block.
+TOO_LONG = "straddling"
 
 
 class CsvTable:
@@ -52,7 +54,7 @@ class CsvTable:
         chosen = chosen_names(names, self.names)
         # No names would mean all of them to Arrow.
         read = arrow_csv.ConvertOptions(
-            column_types=dict.fromkeys(self.names, pa.string()),
+            column_types=dict.fromkeys(self.names, pa.large_string()),
             include_columns=chosen or self.names[:1],
             strings_can_be_null=True,
             null_values=self._missing,
@@ -61,11 +63,17 @@ class CsvTable:
             try:
                 for batch in self._batches(file, read):
                     if batch.num_rows:
-                        yield frame_of_batch(batch)[chosen]
+                        frame = frame_of_batch(batch)
+                        yield frame if chosen else frame[[]]
             except pa.ArrowInvalid as error:
                 self._check_lines()
+                why = (
+                    f"a line of more than {BLOCK_BYTES:,} bytes"
+                    if TOO_LONG in str(error)
+                    else error
+                )
                 raise InputError(
-                    f"data must be a readable table, got {self.name!r}: {error}"
+                    f"data must be a readable table, got {self.name!r}: {why}."
                 ) from None
 
     def _batches(self, file: object, read: arrow_csv.ConvertOptions) -> Iterator[pa.RecordBatch]:
@@ -96,7 +104,7 @@ class CsvTable:
 
     def _read_names(self) -> list[str]:
         with self._file.characters() as lines:
-            header = next(filter(None, csv.reader(lines, delimiter=self._separator)), [])
+            header = first_fields(lines, self._separator)
         names = [name.strip() for name in header]
         if not any(names):
             raise InputError(
@@ -131,12 +139,28 @@ def found_separator(lines: Sequence[str]) -> str:
     """
 
     def rank(separator: str) -> tuple[bool, int]:
+        counts = numbers_of_fields(lines, separator)
         # The last line may end within quotes.
-        counts = [len(fields) for fields in csv.reader(lines, delimiter=separator)]
         whole = counts[:-1] or counts
         return whole[0] > 1 and len(set(whole)) == 1, whole[0]
 
-    return max(SEPARATORS, key=rank) if lines else SEPARATORS[0]
+    return max(SEPARATORS, key=rank)
+
+
+def numbers_of_fields(lines: Sequence[str], separator: str) -> list[int]:
+    """Return how many fields each line has; [0] if the lines cannot be split so."""
+    try:
+        return [len(fields) for fields in csv.reader(lines, delimiter=separator)] or [0]
+    except csv.Error:
+        return [0]
+
+
+def first_fields(lines: Iterable[str], separator: str) -> list[str]:
+    """Return the fields of the first line that is not blank, which may go on over several lines."""
+    try:
+        return next(filter(None, csv.reader(lines, delimiter=separator)), [])
+    except csv.Error as error:
+        raise InputError(f"the names of the columns must be valid CSV, got: {error}.") from None
 
 
 def check_fields(lines: Iterable[str], separator: str) -> None:

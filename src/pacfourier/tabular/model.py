@@ -13,6 +13,7 @@ from pacfourier.errors import InputError
 from pacfourier.tabular.columns import Columns
 from pacfourier.tabular.encoding import Encoding
 from pacfourier.tabular.fresh_rows import RowCounts
+from pacfourier.tabular.table_files import open_table
 from pacfourier.tabular.table_target import TableTarget
 
 # A prediction must not wait for the import of scikit-learn.
@@ -56,6 +57,17 @@ class TableModel:
     predictor: Predictor
     record: dict[str, Any]
     row_counts: RowCounts
+
+    def predict(self, table: Any) -> NDArray[Any]:
+        """Return the predicted class or amount of each row.
+
+        Parameters
+        ----------
+        table : path, or data frame of pandas or polars
+            New rows, with the columns of the table of the fit.
+        """
+        blocks = (self.columns.typed(block) for block in open_table(table).blocks())
+        return np.concatenate([self.predictions(frame) for frame in blocks])
 
     def predictions(self, frame: pd.DataFrame, threshold: float | None = None) -> NDArray[Any]:
         """Return the predicted class or amount of typed rows.

@@ -11,6 +11,7 @@ from pacfourier.tabular.model import TableModel
 from pacfourier.tabular.plain_fields import PlainFields
 from pacfourier.tabular.plain_files import plain_bytes, plain_data
 from pacfourier.tabular.stored_predictor import stored_predictor
+from pacfourier.tabular.table_output import check_output, written_file
 from pacfourier.tabular.table_target import TableTarget
 
 FORMAT = "pacfourier table 1"
@@ -36,6 +37,23 @@ def model_bytes(model: TableModel) -> bytes:
             "row counts": model.row_counts.to_data(),
         }
     )
+
+
+def save_model(model: TableModel, path: Path, *, overwrite: bool = False) -> None:
+    """Write a model to a ``.skops`` file, completely or not at all.
+
+    Parameters
+    ----------
+    model : TableModel
+        The model of a fit.
+    path : pathlib.Path
+        Where to write it.
+    overwrite : bool, default=False
+        Whether the file may exist already.
+    """
+    check_output(path, (".skops",), overwrite)
+    with written_file(path, overwrite) as file:
+        file.write(model_bytes(model))
 
 
 def load_model(path: Path) -> TableModel:

@@ -13,7 +13,7 @@ from pacfourier.errors import InputError, listed
 
 # The size of a block of rows, and how much of it each column has at least. Work on a block has a
 # fixed cost per column, so the blocks of very wide tables are larger.
-BLOCK_BYTES, BLOCK_BYTES_PER_COLUMN = 2**24, 512
+BLOCK_BYTES, BLOCK_BYTES_PER_COLUMN = 2**22, 512
 # The pandas type of texts: they lie in one piece of memory, and gaps are NaN.
 TEXT = pd.StringDtype("pyarrow", na_value=np.nan)
 # pandas names a column without a name so, and so does it name the row numbers that it writes.

@@ -143,21 +143,22 @@ class TableWriter:
             self._names = names
         if names != self._names:
             raise ValueError(f"blocks must have the columns {self._names}, got {names}.")
-        self._write(arrow_table(frame), is_first)
+        self._write(frame, is_first)
 
     def close(self) -> None:
         """Write the end of the file, if its format has one."""
         if self._names is None:
             raise InputError("data must have rows, got none.")
 
-    def _write(self, table: pa.Table, is_first: bool) -> None:
+    def _write(self, frame: pd.DataFrame, is_first: bool) -> None:
         raise NotImplementedError
 
 
 class CsvWriter(TableWriter):
     """Writes CSV. Texts that a spreadsheet would run as a formula begin with an apostrophe."""
 
-    def _write(self, table: pa.Table, is_first: bool) -> None:
+    def _write(self, frame: pd.DataFrame, is_first: bool) -> None:
+        table = text_table(frame)
         if is_first:
             self._file.write(csv_line(without_formulas(pa.array(table.column_names)).to_pylist()))
         columns = [
@@ -174,7 +175,8 @@ class ParquetWriter(TableWriter):
 
     _writer: Any = None
 
-    def _write(self, table: pa.Table, is_first: bool) -> None:
+    def _write(self, frame: pd.DataFrame, is_first: bool) -> None:
+        table = typed_table(frame)
         if is_first:
             self._writer = parquet.ParquetWriter(self._file, table.schema)
         self._writer.write_table(table.cast(self._writer.schema))
@@ -185,7 +187,16 @@ class ParquetWriter(TableWriter):
         self._writer.close()
 
 
-def arrow_table(frame: pd.DataFrame) -> pa.Table:
+def typed_table(frame: pd.DataFrame) -> pa.Table:
+    """Return a block of rows as a table of Arrow. Columns of mixed objects become texts."""
+    columns = [
+        arrow_texts(column) if column.dtype == object else pa.array(column.array, from_pandas=True)
+        for _, column in frame.items()
+    ]
+    return pa.table(columns, names=[str(name) for name in frame.columns])
+
+
+def text_table(frame: pd.DataFrame) -> pa.Table:
     """Return a block of rows as a table of Arrow: numbers stay numbers, all else becomes text."""
     columns = [
         pa.array(column.array, from_pandas=True) if _is_number(column) else arrow_texts(column)

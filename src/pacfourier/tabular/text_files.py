@@ -59,25 +59,41 @@ class Utf8Bytes(io.RawIOBase):
 
     def __init__(self, file: BinaryIO, encoding: str) -> None:
         super().__init__()
-        self._file = file
-        self._decoder = codecs.getincrementaldecoder(encoding)() if encoding != "utf-8" else None
-        self._is_at_start = True
+        self._pieces = utf8_pieces(file, encoding)
+        self._ready = bytearray()
 
     def readable(self) -> bool:
         """Return that bytes can be read."""
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return about as many bytes as are asked for; none at the end of the file."""
-        while data := self._file.read(size):
-            if self._decoder is not None:
-                data = self._decoder.decode(data).encode()
-            if self._is_at_start:
-                data = data.removeprefix(BYTE_ORDER_MARK).lstrip(b"\r\n")
-            if data:
-                self._is_at_start = False
-                return data
-        return b""
+        """Return exactly as many bytes as are asked for, and fewer only at the end of the file."""
+        while size < 0 or len(self._ready) < size:
+            piece = next(self._pieces, None)
+            if piece is None:
+                break
+            self._ready += piece
+        found = bytes(self._ready if size < 0 else self._ready[:size])
+        del self._ready[: len(found)]
+        return found
+
+
+def utf8_pieces(file: BinaryIO, encoding: str) -> Iterator[bytes]:
+    """Yield the bytes of a text file in UTF-8, piece by piece, with a line end after the last.
+
+    A byte order mark and blank lines at the beginning are left out.
+    """
+    decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
+    is_at_start = True
+    while data := file.read(CHUNK_BYTES):
+        if decoder is not None:
+            data = decoder.decode(data).encode()
+        if is_at_start:
+            data = data.removeprefix(BYTE_ORDER_MARK).lstrip(b"\r\n")
+        is_at_start = is_at_start and not data
+        yield data
+    # Arrow cannot read a line of names without an end.
+    yield b"\n"
 
 
 def opened(path: Path) -> Any:
