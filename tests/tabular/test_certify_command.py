@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.tabular.command import (
+    TABLES,
     bounds,
     error_on,
     fitted,
@@ -38,7 +39,7 @@ def model(tmp_path_factory):
 
 def survey(n_rows, seed):
     """Five yes/no questions: rows of independent people repeat."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng([TABLES, seed])
     answers = rng.integers(0, 2, (n_rows, 5))
     agrees = answers[:, 0] ^ (rng.random(n_rows) < 0.1)
     return pd.DataFrame(answers, columns=[*"abcde"]).assign(state=np.where(agrees, "in", "out"))
@@ -107,7 +108,7 @@ def test_rows_without_label_are_left_out_with_a_note(model):
 
 def test_amounts_are_certified_too():
     def prices(n_rows, seed):
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng([TABLES, seed])
         area = rng.uniform(30, 150, n_rows)
         return pd.DataFrame({"area": area, "price": 2.5 * area + 10 * rng.standard_normal(n_rows)})
 
