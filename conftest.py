@@ -58,6 +58,10 @@ NEEDS = {
     "typer": [
         "src/pacfourier/cli.py",
         "tests/contracts/test_api_page.py",
+        "tests/tabular/command.py",
+        "tests/tabular/test_certify_command.py",
+        "tests/tabular/test_fit_command.py",
+        "tests/tabular/test_predict_command.py",
         "tests/test_cli.py",
         "tests/experiments/test_reproduction_report.py",
     ],
