@@ -11,8 +11,9 @@ with explain_missing_extra():
     import typer
 
     from pacfourier.cli import experiments, tables
+    from pacfourier.cli.printing import OneLineErrors
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, cls=OneLineErrors)
 
 
 def show_version(is_wanted: bool) -> None:

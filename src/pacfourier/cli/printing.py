@@ -1,15 +1,41 @@
 """How commands print results, notes, errors and progress."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
+from typer.core import TyperGroup
 
 from pacfourier.errors import InputError
+
+# The base class of all errors in the use of options.
+UsageError: Any = typer.BadParameter.__base__
+
+
+class OneLineErrors(TyperGroup):
+    """A group of commands whose errors are one line each. Ctrl-C ends them without a word."""
+
+    def main(self, args: Any = None, *others: Any, **settings: Any) -> Any:
+        """Run a command and exit."""
+        words = sys.argv[1:] if args is None else list(args)
+        settings["standalone_mode"] = False
+        try:
+            code = super().main(words, *others, **settings)
+        except UsageError as error:
+            if not words:
+                error.show()
+            else:
+                typer.echo(f"Error: {' '.join(error.format_message().split())}", err=True)
+            sys.exit(2)
+        except (typer.Abort, KeyboardInterrupt):
+            sys.exit(130)
+        sys.exit(code if isinstance(code, int) else 0)
 
 
 @contextmanager

@@ -351,17 +351,18 @@ def certify(
             show_model(fitted)
             typer.echo(f"\n{fitted.record['headline']}")
             return
-        from pacfourier.tabular.certifying import fresh_certificate
+        from pacfourier.tabular.certifying import certified_rows
+        from pacfourier.tabular.fitting import headline
         from pacfourier.tabular.model import FitSettings
         from pacfourier.tabular.table_files import open_table
 
         settings = FitSettings(epsilon=epsilon, ties=cast("Any", ties))
         table = open_table(data, reading_of(separator, encoding, missing))
-        certificate = fresh_certificate(
-            fitted, table, is_fresh=fresh, epsilon=settings.epsilon, ties=settings.ties
-        )
-    notes(table.notes)
-    show_certificate(certificate)
+        found = certified_rows(fitted, table, fresh, settings.epsilon, settings.ties)
+        if found.certificate.violations:
+            raise InputError(headline(found.certificate))
+    notes([*table.notes, *found.notes])
+    show_certificate(found.certificate)
 
 
 def export(

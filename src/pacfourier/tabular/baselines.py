@@ -6,11 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from pacfourier.tabular.training_rows import LabelledRows
 
 # With more numbers than this, the strength of the linear model is not searched for.
 MOST_SEARCHED = 2_000_000
+# With fewer numbers than this, one thread is faster than several.
+FEWEST_SHARED = 200_000
 # A class needs a row in every fold of a search.
 N_FOLDS = 3
 STRENGTHS = np.logspace(-3, 3, 7)
@@ -43,23 +46,34 @@ def fitted_baselines(
         The linear model comes first.
     """
     if task == "regression":
-        models = {"ridge regression": linear_regressor(), "boosted trees": boosted_regressor(seed)}
-    else:
-        linear = linear_classifier(learned.X, learned.y, class_weight)
-        trees = boosted_classifier(class_weight, seed)
-        models = {"logistic regression": linear, "boosted trees": trees}
-    return [fitted(name, model, learned) for name, model in models.items()]
+        return [
+            fitted("ridge regression", linear_regressor(), learned, {}),
+            fitted("boosted trees", boosted_regressor(seed), learned, {}),
+        ]
+    from sklearn.utils.class_weight import compute_sample_weight
+
+    # Boosted trees do not accept weights by the names of classes.
+    weights = {"sample_weight": compute_sample_weight(class_weight, learned.y)}
+    linear = linear_classifier(learned.X, learned.y, class_weight)
+    return [
+        fitted("logistic regression", linear, learned, {}),
+        fitted("boosted trees", boosted_classifier(seed), learned, weights if class_weight else {}),
+    ]
 
 
-def fitted(name: str, model: Any, learned: LabelledRows) -> Baseline:
-    """Fit a model, and measure how long that takes."""
+def fitted(name: str, model: Any, learned: LabelledRows, weights: dict[str, Any]) -> Baseline:
+    """Fit a model, and measure how long that takes. ``weights`` are further arguments of fit."""
     from sklearn.exceptions import ConvergenceWarning
 
     started = time.perf_counter()
-    with warnings.catch_warnings():
-        # A baseline that stops early is still what users would get.
+    # On small tables, threads that wait for each other take longer than the work.
+    n_threads = 1 if learned.X.size < FEWEST_SHARED else None
+    with warnings.catch_warnings(), threadpool_limits(n_threads):
+        # A baseline that stops early, or a class with too few rows for every fold, is what users
+        # would get.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(learned.X, learned.y)
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        model.fit(learned.X, learned.y, **weights)
     return Baseline(name, model, time.perf_counter() - started)
 
 
@@ -90,11 +104,11 @@ def linear_regressor() -> Any:
     return make_pipeline(StandardScaler(), RidgeCV(STRENGTHS))
 
 
-def boosted_classifier(class_weight: Any, seed: int) -> Any:
+def boosted_classifier(seed: int) -> Any:
     """Return unfitted boosted trees, at the defaults of scikit-learn."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    return HistGradientBoostingClassifier(class_weight=class_weight, random_state=seed)
+    return HistGradientBoostingClassifier(random_state=seed)
 
 
 def boosted_regressor(seed: int) -> Any:

@@ -19,6 +19,9 @@ LARGEST_NUMBER, SMALLEST_NUMBER = 1e70, 1e-70
 # In columns of texts they stay as they are: "None" can be a category.
 GAP_WORDS = pa.array(["", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "nat", "nil", "none", "null"])
 # Between the thousands of a number, besides a comma or a dot: spaces and an apostrophe.
+# The last character is the decimal point. The one before it, if there is one, groups the digits of
+# large numbers: "1,234.5" or "1.234,5".
+DECIMALS = (".", ",.", ",", ".,")
 THOUSANDS = " \u00a0\u202f'"
 # The formats in which dates are read, besides ISO 8601. If a column fits two of them equally well,
 # the first one is taken: 1/2/2020 is in January, and 1.2.2020 is in February.
@@ -72,14 +75,14 @@ def trimmed_texts(values: Any) -> Texts:
     return pc.if_else(pc.equal(texts, ""), None, texts)
 
 
-def numbers(column: pd.Series, decimal: str = ".") -> NDArray[np.float64]:
+def numbers(column: pd.Series, decimal: str = ",.") -> NDArray[np.float64]:
     """Return a column of any type as floats. Truth values are 0 and 1, and times are seconds.
 
     Parameters
     ----------
     column : Series
-    decimal : str, default="."
-        The decimal point of texts, a dot or a comma.
+    decimal : str, default=",."
+        One of ``DECIMALS``, for texts.
     """
     if column.dtype.kind == "M":
         column = column - pd.Timestamp(0, tz=getattr(column.dtype, "tz", None))
@@ -90,24 +93,24 @@ def numbers(column: pd.Series, decimal: str = ".") -> NDArray[np.float64]:
     return numbers_of_texts(arrow_texts(column), decimal)
 
 
-def numbers_of_texts(values: Any, decimal: str = ".") -> NDArray[np.float64]:
+def numbers_of_texts(values: Any, decimal: str = ",.") -> NDArray[np.float64]:
     """Return texts as floats, with NaN for gaps and for texts that are no finite number.
 
-    Both ``1,234.5`` and ``1.234,5`` are understood, according to the decimal point. The words
+    Both ``1,234.5`` and ``1.234,5`` are understood, according to the decimal marks. The words
     "true" and "false" are 1 and 0. Numbers beyond 1e70 are missing.
 
     Parameters
     ----------
     values : Series, array of Arrow or sequence of str
-    decimal : str, default="."
-        The decimal point, a dot or a comma.
+    decimal : str, default=",."
+        One of ``DECIMALS``.
 
     Returns
     -------
     numbers : array of shape (n_values,)
     """
     texts = arrow_texts(values)
-    found = quick_numbers(texts) if decimal == "." else None
+    found = quick_numbers(texts) if decimal[-1] == "." else None
     return _floats(plain_numbers(texts, decimal)) if found is None else found
 
 
@@ -135,8 +138,10 @@ def _usable(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def plain_numbers(texts: Texts, decimal: str) -> Texts:
     """Return texts of numbers as a computer writes them; gaps where a text is no number."""
-    point, comma = (r"\.", ",") if decimal == "." else (",", r"\.")
-    between = f"[{comma}{THOUSANDS}]"
+    point = r"\." if decimal[-1] == "." else ","
+    # The other mark groups digits only where it was seen to do so: elsewhere it may be a decimal
+    # point of another country.
+    between = f"[{re.escape(decimal[:-1])}{THOUSANDS}]"
     grouped = rf"^[+-]?[1-9]\d{{0,2}}({between}\d{{3}})+({point}\d*)?$"
     number = rf"^[+-]?(\d+{point}?\d*|{point}\d+)([eE][+-]?\d+)?$"
     plain = pc.utf8_trim_whitespace(texts)
@@ -145,12 +150,12 @@ def plain_numbers(texts: Texts, decimal: str) -> Texts:
     joined = pc.replace_substring_regex(plain, between, "")
     plain = pc.if_else(pc.match_substring_regex(plain, grouped), joined, plain)
     plain = pc.if_else(pc.match_substring_regex(plain, number), plain, None)
-    return plain if decimal == "." else pc.replace_substring(plain, ",", ".")
+    return plain if decimal[-1] == "." else pc.replace_substring(plain, ",", ".")
 
 
 def found_decimal(texts: Texts) -> str:
-    """Return the decimal point with which more texts are numbers; a dot if both read as many."""
-    n_read = {point: int(np.isfinite(numbers_of_texts(texts, point)).sum()) for point in ".,"}
+    """Return the decimal marks with which most texts are numbers; the first of those."""
+    n_read = {marks: int(np.isfinite(numbers_of_texts(texts, marks)).sum()) for marks in DECIMALS}
     return max(n_read, key=n_read.__getitem__)
 
 

@@ -1,5 +1,6 @@
 """Certify a saved model on new labelled rows, read block by block."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -19,11 +20,12 @@ from pacfourier.pacbayes.prediction_certificate import (
     class_counts,
     prediction_assumptions,
 )
+from pacfourier.tabular.columns import Strays, stray_notes
 from pacfourier.tabular.evaluation import losses_of
 from pacfourier.tabular.fresh_rows import FEWEST_ROWS_RECOGNISED
 from pacfourier.tabular.model import TableCertificate, TableModel
 from pacfourier.tabular.table_blocks import Table
-from pacfourier.tabular.training_rows import frame_summary
+from pacfourier.tabular.training_rows import frame_summary, unlabelled_notes
 
 # A smaller probability of chance agreement means that rows are not new. The probability is an
 # approximation; in simulations, fewer than one in a thousand honest tables fall below this level.
@@ -71,8 +73,23 @@ def fresh_certificate(
     -------
     certificate : ClassificationCertificate or RegressionCertificate
     """
+    return certified_rows(model, table, is_fresh, epsilon, ties).certificate
+
+
+class CertifiedRows(NamedTuple):
+    """A certificate, and notes on rows and cells that were not used."""
+
+    certificate: TableCertificate
+    notes: list[str]
+
+
+def certified_rows(
+    model: TableModel, table: Table, is_fresh: bool, epsilon: float, ties: Ties
+) -> CertifiedRows:
+    """Return the certificate of fresh rows, and notes. See ``fresh_certificate``."""
     check_labelled(model, table)
-    blocks = list(observed_blocks(model, table))
+    strays, counted = Strays(), Counter[str]()
+    blocks = list(observed_blocks(model, table, strays, counted))
     if not blocks:
         raise InputError(
             f"data must have values of {model.target.name!r} to certify with, got none."
@@ -84,21 +101,32 @@ def fresh_certificate(
     for block in blocks[1:]:
         summary = summary.merge(block.summary)
     assumptions = prediction_assumptions(FreshRows(summary), ties)
+    notes = [*stray_notes(strays), *unlabelled_notes(counted, model.target.name)]
     if model.target.task == "regression":
-        return RegressionCertificate(epsilon, assumptions, losses)
+        return CertifiedRows(RegressionCertificate(epsilon, assumptions, losses), notes)
     confidences = Confidences(np.concatenate([block.confidences for block in blocks]), 1.0)
     classes = merged_counts([block.classes for block in blocks])
-    return ClassificationCertificate(epsilon, assumptions, losses > 0, confidences, classes)
+    is_wrong = losses > 0
+    certificate = ClassificationCertificate(epsilon, assumptions, is_wrong, confidences, classes)
+    return CertifiedRows(certificate, notes)
 
 
-def observed_blocks(model: TableModel, table: Table) -> Iterator[Observed]:
-    """Yield what each block of labelled rows says about a model."""
+def observed_blocks(
+    model: TableModel, table: Table, strays: Strays, counted: Counter[str]
+) -> Iterator[Observed]:
+    """Yield what each block of labelled rows says about a model.
+
+    Unreadable cells are added to ``strays``, and numbers of rows to ``counted``.
+    """
     predictor: Any = model.predictor
     for block in table.blocks():
         labels = model.target.labels(block)
+        counted["rows"] += len(block)
+        counted["without label"] += int((~labels.is_present).sum())
         if not labels.is_present.any():
             continue
-        frame = model.columns.typed(block[labels.is_present])
+        frame, unread = model.columns.read(block[labels.is_present])
+        strays.update(unread)
         X, y = model.encoding.encoded(frame), labels.values[labels.is_present]
         predictions = predictor.predict(X)
         is_classes = model.target.task == "classification"

@@ -16,6 +16,7 @@ from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_
 from pacfourier.errors import InputError, listed
 from pacfourier.tabular.cells import (
     DATE_FORMATS,
+    DECIMALS,
     GAP_WORDS,
     Texts,
     arrow_texts,
@@ -70,7 +71,7 @@ class Column:
     name : str
     kind : {"number", "category", "date", "text"}
     decimal : str, default="."
-        The decimal point of numbers, a dot or a comma.
+        The decimal marks of numbers, one of ``DECIMALS``.
     date_format : str, default=""
         The format of dates, as in ``strptime``. Empty for ISO 8601.
     """
@@ -211,7 +212,7 @@ class Columns:
         names = [*self.names, *self.left_out]
         if len(set(names)) != len(names) or not self.used:
             raise InputError("the columns of a model must have distinct names, and one at least.")
-        allowed = {"kind": KINDS[:-1], "decimal": (".", ","), "date_format": DATE_FORMATS}
+        allowed = {"kind": KINDS[:-1], "decimal": DECIMALS, "date_format": DATE_FORMATS}
         for attribute, values in allowed.items():
             found = {getattr(column, attribute) for column in self.used} - set(values)
             if found:

@@ -133,6 +133,11 @@ def learned_predictor(part: LabelledRows, rows: TrainingRows, settings: FitSetti
     started = time.perf_counter()
     size, seed = settings.n_frequencies, settings.seed
     if rows.target.task == "regression":
+        if settings.class_weight is not None:
+            raise InputError(
+                f"--class-weight must come with classes, but {rows.target.name!r} holds amounts: "
+                "leave it out, or pass --type with 'category'."
+            )
         model: Any = FourierRegressor(size, random_state=seed)
     else:
         weights = checked_weights(settings.class_weight, np.unique(part.y))
@@ -268,9 +273,7 @@ def headline(certificate: "TableCertificate | None") -> str:
 
 def in_words_of_the_command(text: str) -> str:
     """Return a message of the library with options of the command in place of parameters."""
-    return text.replace("ties='genuine'", "--ties genuine").replace(
-        'ties="genuine"', "--ties genuine"
-    )
+    return text.replace("ties='genuine' (--ties genuine on the command line)", "--ties genuine")
 
 
 def result_facts(

@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pacfourier.errors import InputError, listed
+from pacfourier.tabular.cells import DECIMALS
 from pacfourier.tabular.columns import Column, Columns, decided_columns
 from pacfourier.tabular.plain_fields import PlainFields
 
@@ -15,10 +16,11 @@ from pacfourier.tabular.plain_fields import PlainFields
 MOST_NUMERIC_CLASSES = 30
 # More different texts than this are names of rows, not classes.
 MOST_CLASSES = 1000
+# So many classes are allowed even if most of them have a single row.
+FEW_CLASSES = 10
 # At least this share of the cells of a column of amounts are numbers.
 LEAST_NUMBERS = 0.9
 TASKS = ("classification", "regression")
-DECIMALS = (".", ",")
 
 
 class Labels(NamedTuple):
@@ -39,8 +41,8 @@ class TableTarget:
     task : {"classification", "regression"}
     classes : list of str
         The classes of the rows that were learned from, sorted. Empty for a regression.
-    decimal : {".", ","}
-        The decimal sign of amounts.
+    decimal : str, default="."
+        The decimal marks of amounts, one of ``DECIMALS``.
     """
 
     name: str
@@ -55,7 +57,8 @@ class TableTarget:
             amounts = amounts_of(block[self.name], self.decimal)
             return Labels(amounts, np.isfinite(amounts))
         names = class_names(block[self.name])
-        return Labels(np.asarray(names.fillna(""), dtype=str), names.notna().to_numpy())
+        is_present = names.notna().to_numpy()
+        return Labels(np.where(is_present, names.to_numpy(object), "").astype(str), is_present)
 
     def to_data(self) -> dict[str, Any]:
         """Return the target as plain data."""
@@ -100,7 +103,7 @@ def decided_target(learned: pd.DataFrame, name: str, kind: str | None = None) ->
             raise InputError(f"target {name!r} must have different numbers, got one or none.")
         return TableTarget(name, "regression", [], decimal)
     classes = sorted(class_names(column).dropna().unique())
-    check_classes(classes, name)
+    check_classes(classes, name, len(column))
     return TableTarget(name, "classification", classes)
 
 
@@ -133,14 +136,16 @@ def check_target_column(name: str, names: list[str]) -> None:
         )
 
 
-def check_classes(classes: list[str], name: str) -> None:
+def check_classes(classes: list[str], name: str, n_rows: int) -> None:
     """Raise an error if labels are all the same, or are names of rows."""
     if len(classes) < 2:
         raise InputError(
             f"target {name!r} must have two classes or more, got {listed(classes)} only."
         )
-    if len(classes) > MOST_CLASSES:
+    is_list_of_names = len(classes) > max(FEW_CLASSES, n_rows / 2)
+    if len(classes) > MOST_CLASSES or is_list_of_names:
         raise InputError(
-            f"target {name!r} must have at most {MOST_CLASSES:,} classes, got {len(classes):,} "
-            "different texts, which look like names of rows: choose another column."
+            f"target {name!r} must have at most {MOST_CLASSES:,} classes and several rows of each, "
+            f"got {len(classes):,} different texts in {n_rows:,} rows, which look like names of "
+            "rows: choose another column."
         )

@@ -30,6 +30,7 @@ MOST_DESCRIBING = 20_000
 # At most so many numbers are learned from (400 MB in single precision): more rows are thinned.
 MOST_NUMBERS = 100_000_000
 FEWEST_ROWS = 20
+SALT = 5_770_215_664
 # What stands for a gap when rows are compared: a number that hardly any table holds.
 GAP = -(2.0**49) - 0.5
 
@@ -78,7 +79,8 @@ class Division:
     def drawn_blocks(self, table: Table) -> Iterator[tuple[pd.DataFrame, Draws]]:
         """Yield the blocks of a table with the random numbers of their rows, always the same."""
         # One generator each, so that the numbers of a row do not depend on the sizes of blocks.
-        first, second = (np.random.default_rng([self.seed, number]) for number in range(2))
+        # With a number of our own, so that no table that others drew from this seed has them, too.
+        first, second = (np.random.default_rng([SALT, self.seed, part]) for part in range(2))
         for block in table.blocks():
             splits: FloatArray = first.random(len(block))
             samples = second.random(len(block))
@@ -307,12 +309,8 @@ class Reader:
     def notes(self) -> list[str]:
         """Return what the user should know about rows and cells that were not used."""
         notes = stray_notes(self.strays)
-        n_without = self.n_read - self.n_present
-        if n_without:
-            notes.append(
-                f"{n_without:,} of {self.n_read:,} rows have no value of {self.target.name!r} and "
-                "are left out."
-            )
+        counted = {"rows": self.n_read, "without label": self.n_read - self.n_present}
+        notes += unlabelled_notes(counted, self.target.name)
         if self.rate < 1:
             notes.append(
                 f"the table is large: the model is learned from a random {self.rate:.1%} of its "
@@ -335,6 +333,16 @@ class Reader:
         frame = pd.concat(self.frames, ignore_index=True)
         parts = (learned, held_out, frame, self.summary)
         return TrainingRows(self.target, self.columns, self.encoding, *parts, counts, notes)
+
+
+def unlabelled_notes(counted: Mapping[str, int], target: str) -> list[str]:
+    """Return a note on rows without a label, if there are some."""
+    if not counted["without label"]:
+        return []
+    return [
+        f"{counted['without label']:,} of {counted['rows']:,} rows have no value of {target!r} and "
+        "are left out."
+    ]
 
 
 def joined(parts: list[LabelledRows]) -> LabelledRows:
