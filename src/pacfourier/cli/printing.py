@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 import typer
@@ -31,11 +32,22 @@ class OneLineErrors(TyperGroup):
             if not words:
                 error.show()
             else:
-                typer.echo(f"Error: {' '.join(error.format_message().split())}", err=True)
+                message = error.format_message().rstrip(".") + given_value(words, error)
+                typer.echo(f"Error: {' '.join(message.split())}.", err=True)
             sys.exit(2)
         except (typer.Abort, KeyboardInterrupt):
             sys.exit(130)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def given_value(words: list[str], error: Any) -> str:
+    """Return what the user passed to the option of an error, for its message."""
+    for option in getattr(getattr(error, "param", None), "opts", ()):
+        for word, following in pairwise([*words, ""]):
+            name, equals, value = word.partition("=")
+            if name == option and (equals or following):
+                return f", got {value if equals else following!r}"
+    return ""
 
 
 @contextmanager

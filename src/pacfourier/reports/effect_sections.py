@@ -209,7 +209,8 @@ def source_turns(model: "TableModel") -> FloatArray:
     """
     names = [column.name for column in model.columns.used]
     places = {name: place for place, name in enumerate(names)}
-    turns = phase_turns(model.predictor.frequencies_, model.predictor._trained.columns)
+    predictor: Any = model.predictor
+    turns = phase_turns(predictor.frequencies_, predictor._trained.columns)
     squares = np.zeros((len(turns), len(names)))
     sources = [places[source] for source in model.encoding.sources]
     np.add.at(squares.T, sources, np.square(turns).T)

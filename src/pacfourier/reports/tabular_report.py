@@ -13,7 +13,8 @@ from pacfourier.reports.effect_sections import effect_section, wave_section
 from pacfourier.reports.page import Markup, details, page, section, table, verdict
 
 if TYPE_CHECKING:
-    from pacfourier.tabular.model import Result, TableFit
+    from pacfourier.tabular.evaluation import Result
+    from pacfourier.tabular.model import TableFit
 
 # Longer lists of columns are cut, and lists longer than the second number are folded.
 MOST_LISTED, MOST_OPEN = 300, 15

@@ -16,6 +16,7 @@ from pacfourier.estimators.certify_predictions import prediction_certificate
 from pacfourier.estimators.fourier_classifier import FourierClassifier
 from pacfourier.estimators.fourier_regressor import FourierRegressor
 from pacfourier.pacbayes.holdout import FreshRows
+from pacfourier.pacbayes.prediction_certificate import RegressionCertificate
 from pacfourier.tabular.baselines import fitted_baselines
 from pacfourier.tabular.evaluation import (
     Result,
@@ -254,10 +255,17 @@ def fit_record(
         },
         "rows": rows.counts | {"certifying": n_certifying},
         "notes": rows.notes,
-        "is_certified": certificate is not None and not certificate.violations,
+        "is_certified": is_bounded(certificate),
         "headline": headline(certificate),
         "certificate": None if certificate is None else certificate.to_dict(),
     }
+
+
+def is_bounded(certificate: "TableCertificate | None") -> bool:
+    """Return whether a certificate has a bound."""
+    if certificate is None or certificate.violations:
+        return False
+    return not isinstance(certificate, RegressionCertificate) or certificate.half_width() < np.inf
 
 
 def headline(certificate: "TableCertificate | None") -> str:

@@ -103,7 +103,8 @@ def decided_target(learned: pd.DataFrame, name: str, kind: str | None = None) ->
             raise InputError(f"target {name!r} must have different numbers, got one or none.")
         return TableTarget(name, "regression", [], decimal)
     classes = sorted(class_names(column).dropna().unique())
-    check_classes(classes, name, len(column))
+    # Only the user can know that classes with a single row each are meant.
+    check_classes(classes, name, len(column), is_sure=kind is not None)
     return TableTarget(name, "classification", classes)
 
 
@@ -136,13 +137,13 @@ def check_target_column(name: str, names: list[str]) -> None:
         )
 
 
-def check_classes(classes: list[str], name: str, n_rows: int) -> None:
+def check_classes(classes: list[str], name: str, n_rows: int, *, is_sure: bool) -> None:
     """Raise an error if labels are all the same, or are names of rows."""
     if len(classes) < 2:
         raise InputError(
             f"target {name!r} must have two classes or more, got {listed(classes)} only."
         )
-    is_list_of_names = len(classes) > max(FEW_CLASSES, n_rows / 2)
+    is_list_of_names = not is_sure and len(classes) > max(FEW_CLASSES, n_rows / 2)
     if len(classes) > MOST_CLASSES or is_list_of_names:
         raise InputError(
             f"target {name!r} must have at most {MOST_CLASSES:,} classes and several rows of each, "
