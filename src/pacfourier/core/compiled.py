@@ -5,6 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import njit
+from numba.core.compiler_lock import global_compiler_lock
+
+from pacfourier.core.forks import hold_while_forking
+
+hold_while_forking(global_compiler_lock)
 
 
 def compiled(**options: Any) -> Callable[[Any], Any]:
