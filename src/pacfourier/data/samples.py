@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from pacfourier.arrays import FloatArray, IntArray, by_kind, host, is_tensor
 from pacfourier.core.alignment.targets import TargetType
 from pacfourier.core.prior.bandwidth import scale_moments
+from pacfourier.data.limits import check_no_missing, check_size, check_target
 
 DTYPES = (np.float64, np.float32)
 
@@ -110,6 +111,11 @@ def classed_rows(
         raise ValueError(
             "sample_weight must be None for landmarks, got weights: fit without sample_weight."
         )
+    if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
+        raise ValueError(
+            f"y must have one column of classes for {type(estimator).__name__}, got "
+            f"{y.shape[1]}: fit one model per column."
+        )
     X, y = validated(X, estimator, y, reset=reset, ensure_min_samples=max(fewest, 1))
     return Block(X, y)
 
@@ -124,8 +130,14 @@ def validated(
             f"X must be in memory for this method of {type(estimator).__name__}, "
             f"got {type(X).__module__}.{type(X).__name__}: call X.compute() first."
         )
-    check_no_missing(y)
-    found = validate_data(estimator, X, y, reset=reset, accept_sparse="csr", dtype=DTYPES, **checks)
+    if not (isinstance(y, str) and y == "no_validation"):
+        check_target(y, estimator)
+    # The sum of huge numbers, by which scikit-learn looks for NaN, may overflow.
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = validate_data(
+            estimator, X, y, reset=reset, accept_sparse="csr", dtype=DTYPES, **checks
+        )
+    check_size(found[0] if isinstance(found, tuple) else found, "X", type(estimator).__name__)
     return (canonical(found[0]), found[1]) if isinstance(found, tuple) else canonical(found)
 
 
@@ -164,6 +176,7 @@ def validated_inputs(X: Any, y: Any, frequencies: Any) -> tuple[Any, Any, Any]:
         multi_output=True,
         ensure_min_samples=2,
     )
+    check_size(X, "X", "alignment_losses")
     return canonical(X), y, check_array(frequencies, dtype=DTYPES)
 
 
@@ -186,31 +199,6 @@ def dense_labels(y: Any) -> NDArray[Any]:
     """Return y as an array. If it has a single column, return it with one axis."""
     y = y.toarray() if hasattr(y, "toarray") else y
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
-
-
-@by_kind
-def check_no_missing(y: Any) -> None:
-    """Raise ValueError if objects or times are missing. Scikit-learn checks numbers."""
-    labels = np.asarray(y)
-    # None and sparse matrices become arrays without an axis.
-    if labels.ndim == 0 or labels.dtype.kind not in "OmM":
-        return
-    missing = [each for each in _distinct(labels) if _is_missing(each)]
-    if missing:
-        raise ValueError(f"y must have no missing labels, got {missing[0]!r}: drop these rows.")
-
-
-def _distinct(labels: NDArray[Any]) -> set[Any]:
-    try:
-        return set(labels.flat)
-    except TypeError:
-        kinds = sorted({type(each).__name__ for each in labels.flat})
-        raise ValueError(f"y must hold numbers or text, got {', '.join(kinds)}.") from None
-
-
-def _is_missing(label: Any) -> bool:
-    # NaN is not equal to itself. For the NA of pandas the comparison gives NA.
-    return label is None or str(label == label) != "True"
 
 
 def positive_weights(
