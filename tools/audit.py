@@ -24,9 +24,9 @@ FREE = re.compile(
 
 
 def forbidden_uses(source: str) -> list[tuple[int, str]]:
-    """Return the lines of a source that run code from data, and what they use.
+    r"""Return the lines of a source that run code from data, and what they use.
 
-    >>> forbidden_uses("import pickle\\nmodel.eval()\\neval('1')")
+    >>> forbidden_uses("import pickle\nmodel.eval()\neval('1')")
     [(1, 'pickle'), (3, 'eval')]
     """
     found = []
