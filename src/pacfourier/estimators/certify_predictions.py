@@ -11,8 +11,7 @@ from sklearn.utils import check_consistent_length
 
 from pacfourier.arrays import FloatArray, host, is_tensor
 from pacfourier.core.alignment.summary import SampleSummary, sample_summary
-from pacfourier.data.limits import check_no_missing
-from pacfourier.data.samples import canonical, dense_labels
+from pacfourier.data.samples import canonical, check_no_missing, dense_labels
 from pacfourier.pacbayes.assumptions import Ties
 from pacfourier.pacbayes.holdout import FreshRows
 from pacfourier.pacbayes.prediction_certificate import (

@@ -9,9 +9,10 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from pacfourier.arrays import host
-from pacfourier.data.limits import check_no_missing, check_size
 from pacfourier.data.samples import (
     check_labels,
+    check_no_missing,
+    check_size,
     checked_heading,
     validated,
     validated_inputs,
