@@ -15,13 +15,14 @@ WATCHED := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 MATHEMATICS := --ignore=tests/bounds --ignore=tests/core --ignore=tests/pacbayes \
 	--ignore=tests/estimators/test_common.py
 
-.PHONY: demo reproduce test test-oldest test-bare lint bench bench-gpu predictors clean
+.PHONY: demo reproduce test test-oldest test-bare lint audit lock bench bench-gpu predictors \
+	torture clean
 .DEFAULT_GOAL := test
 
-.venv/installed: pyproject.toml
+.venv/installed: pyproject.toml requirements/test.lock
 	$(PYTHON) -m venv .venv
 	$(BIN)/python $(PIP) --upgrade pip
-	$(BIN)/python $(PIP) --editable ".[all,test,lint]"
+	$(BIN)/python $(PIP) --editable ".[all,test,lint]" --constraint requirements/test.lock
 	touch $@
 
 .venv-oldest/installed: pyproject.toml tools/oldest_versions.py
@@ -61,6 +62,15 @@ lint: .venv/installed  ## format, spelling, docstrings, sizes, imports and types
 	$(BIN)/python tools/public_docstrings.py
 	$(BIN)/mypy
 
+audit: .venv/installed  ## known flaws and licences of what is installed, and no pickle, eval or exec
+	$(BIN)/python tools/audit.py
+
+lock:  ## the newest versions of everything that the tests use, into requirements/test.lock
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python $(PIP) --upgrade pip
+	.venv-lock/bin/python $(PIP) --upgrade --editable ".[all,test,lint]"
+	.venv-lock/bin/python -m pip freeze --exclude-editable > requirements/test.lock
+
 bench: .venv/installed  ## speed and memory against their bars, as ratios in one run
 	$(BIN)/python benchmarks/run.py
 
@@ -73,5 +83,8 @@ predictors: .venv/installed  ## our predictors against eight others, into docs/p
 	OMP_NUM_THREADS=2 NUMBA_NUM_THREADS=2 OMP_WAIT_POLICY=passive \
 		$(BIN)/python -m benchmarks.predictors $(PREDICTORS)
 
+torture: .venv/installed  ## thousands of attacks; docs/reliability.md has their figures
+	$(BIN)/python benchmarks/torture.py
+
 clean:
-	rm -rf .venv .venv-oldest .venv-bare results
+	rm -rf .venv .venv-oldest .venv-bare .venv-lock results

@@ -1,8 +1,10 @@
 import ast
+import re
 import textwrap
+from pathlib import Path
 
 import pytest
-from tools import function_sizes, import_graph, oldest_versions
+from tools import audit, function_sizes, import_graph, oldest_versions
 
 
 def package(folder, modules):
@@ -98,3 +100,32 @@ def test_oldest_versions_are_the_lower_bounds():
     ]
     with pytest.raises(SystemExit, match="name>=version"):
         oldest_versions.oldest_versions(["numpy"])
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import pickle", ["pickle"]),
+        ("from dill import load", ["dill"]),
+        ("def f():\n    import marshal as m", ["marshal"]),
+        ("eval('1')\nexec('2')", ["eval", "exec"]),
+        ("model.eval()\nre.compile('a')\nimport pickles", []),
+    ],
+)
+def test_sources_that_run_code_from_data_are_found(source, found):
+    assert [name for _, name in audit.forbidden_uses(source)] == found
+
+
+def test_no_source_of_the_package_runs_code_from_data():
+    sources = [path.read_text("utf-8") for path in audit.SOURCES.rglob("*.py")]
+    assert len(sources) > 100
+    assert not any(map(audit.forbidden_uses, sources))
+
+
+def test_the_lock_names_one_version_of_every_dependency():
+    root = Path(audit.__file__).parents[1]
+    lines = (root / "requirements" / "test.lock").read_text().splitlines()
+    locked = [re.fullmatch(r"([\w.-]+)==([\w.+!]+)", line).group(1).lower() for line in lines]
+    assert len(set(locked)) == len(locked)
+    assert {"numpy", "scipy", "scikit-learn", "numba", "threadpoolctl", "skops"} <= set(locked)
+    assert "--constraint requirements/test.lock" in (root / "Makefile").read_text()

@@ -1,7 +1,16 @@
+import ast
+import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import pacfourier
+from pacfourier.core.compiled import SOURCES
+
+PACKAGE = Path(pacfourier.__file__).parent
 
 FIT = """
 import warnings
@@ -35,3 +44,49 @@ def test_a_fit_runs_where_no_folder_is_writable_and_says_so_once(usual):
 
 def test_nothing_is_said_where_a_folder_is_writable(usual):
     assert "NUMBA_CACHE_DIR" not in usual.stderr
+
+
+LOAD = """
+import numpy as np
+from pacfourier.core.prior import hadamard
+hadamard.write_side(np.ones((2, 3)), np.array([0, 1]), np.zeros((3, 2)))
+print(sum(hadamard.write_side.stats.cache_hits.values()))
+"""
+
+
+def loaded_from(cache, package):
+    """Return whether a copy of the package finds its compiled code in a folder."""
+    paths = {"PYTHONPATH": str(package.parent), "NUMBA_CACHE_DIR": str(cache)}
+    command = [sys.executable, "-c", LOAD]
+    found = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=os.environ | paths
+    )
+    return int(found.stdout) == 1
+
+
+@pytest.mark.slow
+def test_compiled_code_is_not_used_after_a_change_of_another_file_that_is_part_of_it(tmp_path):
+    """Functions of loops.py are inlined in those of hadamard.py."""
+    cache, copy = tmp_path / "cache", tmp_path / "pacfourier"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    assert not loaded_from(cache, copy)
+    assert loaded_from(cache, copy)
+    with (copy / "core" / "loops.py").open("a") as file:
+        file.write("# A change.\n")
+    assert not loaded_from(cache, copy)
+    assert loaded_from(cache, copy)
+
+
+def test_compiled_code_depends_on_all_files_that_it_takes_anything_from():
+    """These are the files that use numba, and what they import of the package."""
+    core = PACKAGE / "core"
+    using_numba = [path for path in core.rglob("*.py") if "from numba import" in path.read_text()]
+    assert len(using_numba) >= 3
+    needed = {str(path.relative_to(core)) for path in using_numba}
+    for path in using_numba:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("pacfourier"):
+                assert node.module.startswith("pacfourier.core.")
+                needed.add(node.module.removeprefix("pacfourier.core.").replace(".", "/") + ".py")
+    # No compiled function takes anything from it.
+    assert set(SOURCES) == needed - {"forks.py"}

@@ -3,9 +3,10 @@ import hashlib
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Event, Thread
+from threading import Barrier, Event, Thread
 
 import numpy as np
 import pooch
@@ -40,6 +41,8 @@ class Mirrors(ThreadingHTTPServer):
         """An event for which a broken answer waits with the connection open."""
         self.asked = []
         """Path and range of each request."""
+        self.halfway = None
+        """A barrier at which every answer waits with half of its content sent."""
         self.sent = []
         """Bytes sent in answer to each request for a file that is there."""
 
@@ -70,6 +73,11 @@ class Answer(BaseHTTPRequestHandler):
         self.send_response(206 if start else 200)
         self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()
+        if site.halfway:
+            middle = (start + len(content)) // 2
+            self.wfile.write(content[start:middle])
+            start = middle
+            site.halfway.wait(60)
         stop = site.cuts.pop(0) if site.cuts else len(content)
         self.wfile.write(content[start:stop])
         site.sent.append(len(content[start:stop]))
@@ -231,6 +239,30 @@ def test_a_killed_download_leaves_a_part_and_no_file(ads, mirrors, cache):
     path, asked = mirrors.asked[-1]
     assert path == "/one/ad.data"
     assert int(asked.removeprefix("bytes=").removesuffix("-")) >= size
+
+
+def test_processes_that_download_the_same_file_at_once_all_succeed(ads, mirrors, cache):
+    """All of them have half of the file before any has the rest."""
+    mirrors.halfway = Barrier(4)
+    command = [sys.executable, "-c", KILLED, str(cache), sha256(AD_DATA), ads[0]]
+    processes = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    errors = [process.communicate(timeout=120)[1] for process in processes]
+    assert [process.returncode for process in processes] == [0] * 4, errors
+    assert names_in(cache) == ["ad.data"]
+    assert (cache / "ad.data").read_bytes() == AD_DATA
+
+
+def test_only_one_of_two_downloads_continues_a_part(mirrors, cache):
+    mirrors.cuts = [300_000]
+    with pytest.raises(FileNotFoundError):
+        load("ads")
+    mirrors.asked.clear()
+    mirrors.halfway = Barrier(2)
+    with ThreadPoolExecutor(2) as executor:
+        for data in executor.map(load, ["ads", "ads"]):
+            assert_ads_are_right(data)
+    assert sorted(asked is None for _, asked in mirrors.asked) == [False, True]
+    assert names_in(cache) == ["ad.data"]
 
 
 def wait_for_part(folder: Path, seconds: float) -> int:

@@ -3,9 +3,11 @@ import hashlib
 import re
 import subprocess
 import sys
+import tracemalloc
 
 import pytest
 
+from pacfourier.datasets import public_files
 from pacfourier.datasets.public_files import contents
 from pacfourier.datasets.sources import PublicFile, Source
 
@@ -58,6 +60,28 @@ def test_damaged_gzips_are_refused_by_name_and_sum(damaged, tmp_path):
     path.write_bytes(damaged)
     with pytest.raises(ValueError, match=rf"made\.up\.gz must have content of SHA-256 {SHA256}"):
         contents(SOURCE, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["made.up", "made.up.gz"])
+def test_a_file_with_too_much_content_is_refused_before_it_fills_the_memory(name, tmp_path):
+    """A gzip of 16 MB of zeros is 16 kB; no more than the limit of it is unpacked."""
+    path = tmp_path / name
+    content = bytes(public_files.MOST_BYTES + 2**24)
+    path.write_bytes(gzip.compress(content, 1) if path.suffix == ".gz" else content)
+    del content
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=rf"{name} must have content .*, got more than"):
+            contents(SOURCE, tmp_path)
+        assert tracemalloc.get_traced_memory()[1] < 1.5 * public_files.MOST_BYTES
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_file_of_the_largest_size_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(public_files, "MOST_BYTES", len(CONTENT))
+    (tmp_path / "made.up.gz").write_bytes(gzip.compress(CONTENT))
+    assert contents(SOURCE, tmp_path) == {"made.up": CONTENT}
 
 
 def test_without_pooch_the_error_says_what_to_install(tmp_path, monkeypatch):

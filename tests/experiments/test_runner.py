@@ -331,3 +331,22 @@ def test_twenty_kills_change_no_row(tmp_path):
     assert n_kills == N_KILLS
     assert results == results_of(KILLED, n_jobs=2)
     assert len(results) == KILLED.n_splits * (len(GAMMAS) + 1 + 9 + 4)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_workers_of_a_killed_parent_end(tmp_path):
+    """The parent alone is killed, while its workers are busy."""
+    log = tmp_path / "log"
+    running = Session(tmp_path, log, n_jobs=2)
+    wait_until(lambda: len(lines(log)) >= 3)
+    assert len(alive(running.process.pid)) > 2
+    running.process.kill()
+    running.process.wait()
+    try:
+        wait_until(lambda: not alive(running.process.pid), seconds=30)
+    finally:
+        for process in alive(running.process.pid):
+            os.kill(process, signal.SIGKILL)
+        for semaphore in Path("/dev/shm").glob(f"sem.loky-{running.process.pid}-*"):
+            semaphore.unlink()

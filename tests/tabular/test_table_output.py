@@ -1,8 +1,5 @@
 import os
-import signal
 import stat
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -10,7 +7,7 @@ import pytest
 
 from pacfourier.errors import InputError
 from pacfourier.tabular.table_files import open_table
-from pacfourier.tabular.table_output import check_output, written_file, written_table
+from pacfourier.tabular.table_output import check_output, written_table
 
 FRAME = pd.DataFrame(
     {
@@ -189,21 +186,6 @@ with written_table(Path(sys.argv[1]), False) as writer:
 """
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs a signal that cannot be caught")
-def test_what_a_killed_process_left_is_removed_at_the_next_write(tmp_path):
-    path = tmp_path / "out.csv"
-    command = [sys.executable, "-c", KILLED, str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        assert process.stdout.readline() == b"writing\n"
-        process.kill()
-    (left,) = files(tmp_path)
-    others = [".other.csv.0123.part", f"{left}x", ".out.csv.short.part", ".out.csv"]
-    for name in others:
-        (tmp_path / name).write_text("mine")
-    save(path, FRAME)
-    assert files(tmp_path) == sorted(["out.csv", *others])
-
-
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 @pytest.mark.parametrize("mode", [0o600, 0o664, 0o444])
 def test_the_permissions_of_an_overwritten_file_are_kept(mode, tmp_path):
@@ -232,16 +214,6 @@ def test_a_link_stays_a_link(tmp_path):
     save(tmp_path / "out.csv", FRAME, overwrite=True)
     assert (tmp_path / "out.csv").is_symlink()
     assert (folder / "real.csv").read_text().startswith("number")
-
-
-def test_bytes_are_written_in_the_same_way(tmp_path):
-    with written_file(tmp_path / "model.skops", overwrite=False) as file:
-        file.write(b"content")
-    assert (tmp_path / "model.skops").read_bytes() == b"content"
-    assert files(tmp_path) == ["model.skops"]
-
-
-# Checks before any work
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.PARQUET", "a.b.csv"])

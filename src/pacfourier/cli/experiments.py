@@ -51,13 +51,12 @@ def reproduce(
     with input_errors():
         plan = experiments.plan_of(profile, experiment, datasets, seeds)
         experiments.check_data(plan, folder)
-        records = experiments.open_records(out)
-    with records:
-        wanted = experiments.all_cells(plan)
-        expected = {cell: experiments.expected_seconds(cell) for cell in wanted}
-        cells = experiments.run_plan(plan, records, folder, jobs, scheduler)
-        watch(cells, expected, done=records.finished())
-        typer.echo(f"Report: {write_report(records, profile, out)}")
+        with experiments.open_records(out) as records:
+            wanted = experiments.all_cells(plan)
+            expected = {cell: experiments.expected_seconds(cell) for cell in wanted}
+            cells = experiments.run_plan(plan, records, folder, jobs, scheduler)
+            watch(cells, expected, done=records.finished())
+            typer.echo(f"Report: {write_report(records, profile, out)}")
 
 
 def watch(cells: Iterator["Cell"], expected: dict["Cell", float], done: Collection["Cell"]) -> None:

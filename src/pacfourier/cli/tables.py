@@ -102,7 +102,7 @@ def fit(
             seed=seed,
         )
         found = fitted(data, target, settings, reading)
-        write_outputs(found, {"model": out, "report": report, "card": card}, overwrite)
+        write_outputs(found, {"model": out, "report": report, "card": card})
     notes(found.model.record["notes"])
     show_fit(found)
     typer.echo(f"\nSaved in {out} ({out.stat().st_size:,} bytes).")
@@ -165,9 +165,10 @@ def fitted(data: Path, target: str, settings: "FitSettings", reading: "Reading")
         return fit_table(data, target, settings, reading=reading, progress=progress)
 
 
-def write_outputs(found: "TableFit", paths: dict[str, Path | None], overwrite: bool) -> None:
+def write_outputs(found: "TableFit", paths: dict[str, Path | None]) -> None:
     """Write the model, and the report and the card if they are wanted."""
     from pacfourier.tabular.model_files import model_bytes
+    from pacfourier.written_files import write_file
 
     contents: dict[Any, bytes] = {paths["model"]: model_bytes(found.model)}
     if paths["report"] is not None:
@@ -179,15 +180,7 @@ def write_outputs(found: "TableFit", paths: dict[str, Path | None], overwrite: b
 
         contents[paths["card"]] = model_card(found).encode()
     for path, content in contents.items():
-        write(path, content, overwrite)
-
-
-def write(path: Path, content: bytes, overwrite: bool) -> None:
-    """Write a file completely or not at all."""
-    from pacfourier.tabular.table_output import written_file
-
-    with written_file(path, overwrite) as file:
-        file.write(content)
+        write_file(path, content)
 
 
 def show_fit(found: "TableFit") -> None:
@@ -382,6 +375,7 @@ def export(
     from pacfourier import export
     from pacfourier.export.predictor_files import load_predictor, onnx_bytes
     from pacfourier.tabular.table_output import check_output
+    from pacfourier.written_files import write_file
 
     formats: tuple[tuple[Path | None, str, Callable[[Any], bytes]], ...] = (
         (c, ".h", lambda model: export.to_c(model).encode()),
@@ -402,5 +396,5 @@ def export(
                 data = content(fitted)
             except ValueError as error:
                 raise InputError(str(error)) from None
-            write(path, data, overwrite)
+            write_file(path, data)
             typer.echo(f"{len(data)} bytes in {path}")

@@ -1,10 +1,29 @@
 """Compile loops, and keep the machine code for the next process where a folder is writable."""
 
+import hashlib
 import warnings
 from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from numba import njit
+from numba.core.compiler_lock import global_compiler_lock
+
+from pacfourier.core.forks import hold_while_forking
+
+hold_while_forking(global_compiler_lock)
+
+# The files in this folder that compiled functions take functions and constants from.
+SOURCES = ("compiled.py", "loops.py", "phases.py", "prior/hadamard.py")
+
+
+@cache
+def _stamp() -> str:
+    """Return some digits that change if any of the sources does."""
+    folder = files("pacfourier.core")
+    contents = [folder.joinpath(name).read_bytes() for name in SOURCES]
+    return hashlib.sha256(b"".join(contents)).hexdigest()[:16]
 
 
 def compiled(**options: Any) -> Callable[[Any], Any]:
@@ -14,6 +33,9 @@ def compiled(**options: Any) -> Callable[[Any], Any]:
     file, and one in the home folder. If there is none, as in a read-only container, the function
     is compiled in every process.
 
+    Numba compiles a function again if its own file has changed. Functions of other files are part
+    of its machine code, so the name under which the code is kept depends on all ``SOURCES``.
+
     Parameters
     ----------
     **options
@@ -21,6 +43,7 @@ def compiled(**options: Any) -> Callable[[Any], Any]:
     """
 
     def decorate(function: Any) -> Any:
+        function.__qualname__ = f"{function.__qualname__}_{_stamp()}"
         try:
             return njit(cache=True, **options)(function)
         except RuntimeError:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from threading import Lock
+from threading import RLock, get_ident
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
 from pacfourier.arrays import FloatArray, IntArray, Samples, by_kind
+from pacfourier.core.forks import hold_while_forking
 
 Task = TypeVar("Task")
 Precision = Literal["single", "double"]
@@ -206,29 +207,39 @@ class _SingleThreadedBlas:
     """Limit BLAS to one thread while any thread is inside the context.
 
     The limit applies to the whole process. The first thread to enter sets it, and the last one to
-    leave lifts it. All of them learn how many threads BLAS had before.
+    leave lifts it. All of them learn how many threads BLAS had before. In a forked child, only the
+    thread that forked can be inside.
     """
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._n_inside = 0
+        self._lock = RLock()
+        self._inside: list[int] = []
+        """The thread of every entry, by its identifier."""
         self._counts: list[int] = []
+        hold_while_forking(self._lock, self._forget_other_threads)
 
     @contextmanager
     def hold(self) -> Iterator[int]:
         """Yield the number of threads that BLAS may use outside the context."""
+        thread = get_ident()
         with self._lock:
-            if self._n_inside == 0:
+            if not self._inside:
                 self._counts = [library.num_threads for library in _controller().lib_controllers]
                 _set_blas_threads([1] * len(self._counts))
-            self._n_inside += 1
+            self._inside.append(thread)
         try:
             yield max(self._counts, default=1)
         finally:
             with self._lock:
-                self._n_inside -= 1
-                if self._n_inside == 0:
+                self._inside.remove(thread)
+                if not self._inside:
                     _set_blas_threads(self._counts)
+
+    def _forget_other_threads(self) -> None:
+        was_limited = bool(self._inside)
+        self._inside = [thread for thread in self._inside if thread == get_ident()]
+        if was_limited and not self._inside:
+            _set_blas_threads(self._counts)
 
 
 _BLAS = _SingleThreadedBlas()

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import check_array, check_consistent_length, check_X_y, column_or_1d
 from sklearn.utils.validation import validate_data
 
@@ -18,6 +19,10 @@ from pacfourier.core.alignment.targets import TargetType
 from pacfourier.core.prior.bandwidth import scale_moments
 
 DTYPES = (np.float64, np.float32)
+# The fourth powers of larger numbers overflow, which the guards of certificates sum up.
+LARGEST = 1e75
+# In single precision, the squares of larger numbers overflow.
+LARGEST_SINGLE = 1e15
 
 
 class Block(NamedTuple):
@@ -110,6 +115,11 @@ def classed_rows(
         raise ValueError(
             "sample_weight must be None for landmarks, got weights: fit without sample_weight."
         )
+    if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
+        raise ValueError(
+            f"y must have one column of classes for {type(estimator).__name__}, got "
+            f"{y.shape[1]}: fit one model per column."
+        )
     X, y = validated(X, estimator, y, reset=reset, ensure_min_samples=max(fewest, 1))
     return Block(X, y)
 
@@ -124,8 +134,14 @@ def validated(
             f"X must be in memory for this method of {type(estimator).__name__}, "
             f"got {type(X).__module__}.{type(X).__name__}: call X.compute() first."
         )
-    check_no_missing(y)
-    found = validate_data(estimator, X, y, reset=reset, accept_sparse="csr", dtype=DTYPES, **checks)
+    if not (isinstance(y, str) and y == "no_validation"):
+        check_target(y, estimator)
+    # The sum of huge numbers, by which scikit-learn looks for NaN, may overflow.
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = validate_data(
+            estimator, X, y, reset=reset, accept_sparse="csr", dtype=DTYPES, **checks
+        )
+    check_size(found[0] if isinstance(found, tuple) else found, "X", type(estimator).__name__)
     return (canonical(found[0]), found[1]) if isinstance(found, tuple) else canonical(found)
 
 
@@ -164,6 +180,7 @@ def validated_inputs(X: Any, y: Any, frequencies: Any) -> tuple[Any, Any, Any]:
         multi_output=True,
         ensure_min_samples=2,
     )
+    check_size(X, "X", "alignment_losses")
     return canonical(X), y, check_array(frequencies, dtype=DTYPES)
 
 
@@ -186,6 +203,97 @@ def dense_labels(y: Any) -> NDArray[Any]:
     """Return y as an array. If it has a single column, return it with one axis."""
     y = y.toarray() if hasattr(y, "toarray") else y
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
+
+
+def check_size(values: Any, name: str, user: str) -> None:
+    """Raise ValueError if a number is so large that its powers overflow.
+
+    Parameters
+    ----------
+    values : array or sparse matrix
+    name : str
+        The name of the values, for the error.
+    user : str
+        The name of the estimator or function that they were passed to.
+    """
+    # The extremes of a sparse matrix would sort the entries of the caller's matrix.
+    stored = values.data if hasattr(values, "tocsr") else values
+    if not stored.size:
+        return
+    is_single = stored.dtype == np.float32
+    limit = LARGEST_SINGLE if is_single else LARGEST
+    low, high = float(stored.min()), float(stored.max())
+    if max(-low, high) > limit:
+        remedy = f"pass {name} in double precision" if is_single else f"divide {name} by a constant"
+        raise ValueError(
+            f"{name} must lie between -{_short(limit)} and {_short(limit)} for {user}, "
+            f"got {high if high > -low else low:g}: {remedy}."
+        )
+
+
+def _short(number: float) -> str:
+    return f"{number:.0e}".replace("+", "")
+
+
+def check_target(y: Any, estimator: Any) -> None:
+    """Raise ValueError if labels are missing, or cannot be used by an estimator."""
+    name = type(estimator).__name__
+    if y is None:
+        raise ValueError(
+            f"This {name} estimator requires y to be passed, but the target y is None: call "
+            "fit(X, y) with one label per row of X."
+        )
+    check_no_missing(y)
+    labels = np.asarray(y)
+    if is_regressor(estimator):
+        _check_numbers(labels, name)
+    if labels.ndim == 0 or labels.dtype.kind not in "OSU":
+        return
+    if labels.ndim == 2 and labels.shape[1] > 1:
+        if labels.dtype.kind != "O" or any(isinstance(each, str) for each in labels.flat):
+            raise ValueError(
+                f"y must have one column if it holds text for {name}, got {labels.shape[1]}: fit "
+                "one model per column."
+            )
+        return
+    _check_one_type(labels, name, must_be_text=is_classifier(estimator))
+
+
+def _check_numbers(labels: NDArray[Any], name: str) -> None:
+    is_object = labels.dtype.kind == "O"
+    objects = [each for each in labels.flat if not _is_number(each)] if is_object else []
+    if labels.dtype.kind in "mMSU" or objects:
+        kinds = ", ".join(sorted({type(each).__name__ for each in labels.flat}))
+        found = kinds if objects else str(labels.dtype)
+        raise ValueError(
+            f"y must hold numbers for {name}, got {found}: convert y to numbers, for example with "
+            "astype(float)."
+        )
+    if labels.dtype.kind == "f":
+        check_size(labels, "y", name)
+
+
+def _is_number(label: Any) -> bool:
+    return isinstance(label, (bool, int, float, np.number, np.bool_))
+
+
+def _check_one_type(labels: NDArray[Any], name: str, *, must_be_text: bool) -> None:
+    """Refuse objects that have no order and, for classifiers, those that are not text."""
+    if labels.dtype.kind != "O":
+        return
+    kinds = sorted({type(each).__name__ for each in labels.flat})
+    remedy = "convert them, for example with y.astype(str)"
+    if must_be_text and kinds not in ([], ["str"]):
+        raise ValueError(
+            f"y must hold text or an array of numbers for {name}, got objects of type "
+            f"{', '.join(kinds)}: {remedy}."
+        )
+    try:
+        sorted(set(labels.flat))
+    except TypeError:
+        raise ValueError(
+            f"y must hold labels of one type for {name}, got {', '.join(kinds)}: {remedy}."
+        ) from None
 
 
 @by_kind

@@ -5,11 +5,14 @@ This is the only module that needs pooch, so it is imported only when a file mus
 
 import hashlib
 from pathlib import Path
+from typing import BinaryIO
+from uuid import uuid4
 
 import pooch
 import requests
 
 from pacfourier.datasets.sources import PublicFile, Source
+from pacfourier.written_files import claimed_file, move_claimed, remove_unclaimed
 
 CHUNK_BYTES = 8192
 TIMEOUT_SECONDS = 30
@@ -53,31 +56,49 @@ def _cached_file(file: PublicFile, cache: Path) -> Path:
 def resume_download(url: str, output_file: str, _pooch: pooch.Pooch | None) -> None:
     """Download to a part file, then move it to the output file.
 
-    If interrupted, the part file stays, and the next call resumes at its end. This function is a
-    downloader for pooch, which checks the output file and removes it if its SHA-256 is wrong.
+    If interrupted, the part file stays, and the next call resumes at its end. Downloads at the same
+    time have a part file each. This function is a downloader for pooch, which checks the output
+    file and removes it if its SHA-256 is wrong.
     """
-    part = _part(url, Path(output_file).parent)
-    start = part.stat().st_size if part.is_file() else 0
+    part, file = _claimed_part(url, Path(output_file).parent)
+    with file:
+        try:
+            _append_rest(url, file)
+            move_claimed(file, part, Path(output_file))
+        finally:
+            if not file.closed and not file.tell():
+                part.unlink(missing_ok=True)
+
+
+def _append_rest(url: str, file: BinaryIO) -> None:
+    start = file.tell()
     # A range counts the bytes of the stored file, so the transfer must not be compressed.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
     with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT_SECONDS) as response:
-        is_whole = start and response.status_code == requests.codes.range_not_satisfiable
-        if not is_whole:
-            response.raise_for_status()
-            # A server without support for ranges sends the file from its start.
-            continues = response.status_code == requests.codes.partial_content
-            with part.open("ab" if continues else "wb") as file:
-                for chunk in response.iter_content(CHUNK_BYTES):
-                    file.write(chunk)
-    part.replace(output_file)
+        if start and response.status_code == requests.codes.range_not_satisfiable:
+            return
+        response.raise_for_status()
+        # A server without support for ranges sends the file from its start.
+        if response.status_code != requests.codes.partial_content:
+            file.truncate(0)
+        for chunk in response.iter_content(CHUNK_BYTES):
+            file.write(chunk)
 
 
-def _part(url: str, folder: Path) -> Path:
-    """Return the part file of an address; each has its own, so servers are never mixed."""
-    name = url.rsplit("/", 1)[-1]
-    return folder / f"{name}.{hashlib.sha256(url.encode()).hexdigest()[:8]}.part"
+def _claimed_part(url: str, folder: Path) -> tuple[Path, BinaryIO]:
+    """Return a part file of an address that no other download has.
+
+    Each address has its own part files, so servers are never mixed.
+    """
+    name = f"{url.rsplit('/', 1)[-1]}.{hashlib.sha256(url.encode()).hexdigest()[:8]}"
+    left_over = sorted(folder.glob(f"{name}.*.part"))
+    while True:
+        part = left_over.pop() if left_over else folder / f"{name}.{uuid4().hex}.part"
+        file = claimed_file(part)
+        if file is not None:
+            return part, file
 
 
 def _remove_parts(name: str, cache: Path) -> None:
     for part in cache.glob(f"{name}.*.part"):
-        part.unlink()
+        remove_unclaimed(part)

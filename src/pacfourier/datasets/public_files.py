@@ -9,6 +9,9 @@ from pathlib import Path
 from pacfourier.datasets.sources import Source
 from pacfourier.extras import MissingExtraError, explain_missing_extra
 
+# The largest public file has 47 MB; a gzip of a megabyte may hold gigabytes of zeros.
+MOST_BYTES = 2**27
+
 
 def contents(source: Source, folder: str | os.PathLike[str] | None) -> dict[str, bytes]:
     """Return the uncompressed content of the files of a source, by name.
@@ -45,14 +48,16 @@ def _downloads(source: Source, names: list[str]) -> dict[str, Path]:
 
 
 def _content(path: Path, sha256: str) -> bytes:
-    """Return the content of a file; raise an error if it is damaged."""
-    content = path.read_bytes()
+    """Return the content of a file; raise an error if it is damaged or much too large."""
+    content = b""
     try:
-        if path.suffix == ".gz":
-            content = gzip.decompress(content)
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
         found = hashlib.sha256(content).hexdigest()
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         found = f"a damaged gzip file ({error})"
+    if len(content) > MOST_BYTES:
+        found = f"more than {MOST_BYTES:,} bytes"
     if found != sha256:
         raise ValueError(
             f"{path} must have content of SHA-256 {sha256}, got {found}. "

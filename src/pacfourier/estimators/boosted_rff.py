@@ -134,7 +134,7 @@ class BoostedRFF(SupervisedFourierMap):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the frequencies.
 
         Parameters

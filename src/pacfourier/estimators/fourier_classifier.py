@@ -130,7 +130,7 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the model.
 
         Parameters

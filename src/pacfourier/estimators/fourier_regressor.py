@@ -124,7 +124,7 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         tags.target_tags.single_output = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the model.
 
         Parameters

@@ -242,7 +242,7 @@ class GibbsRFF(SupervisedFourierMap):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Sample the posterior.
 
         Parameters

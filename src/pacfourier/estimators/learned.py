@@ -133,7 +133,7 @@ class LearnedFourierMap(SupervisedFourierMap):
 
     _rule: ClassVar[Callable[..., PosteriorRule]]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the posterior in one pass over the data, and choose the frequencies to keep.
 
         Parameters

@@ -181,7 +181,7 @@ class PBLandmarks(LandmarkMap):
         self.sampling = sampling
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the landmarks and learn their similarities.
 
         Parameters

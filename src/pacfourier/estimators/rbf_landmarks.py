@@ -139,7 +139,7 @@ class RBFLandmarks(LandmarkMap):
         self.kernel = kernel
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the landmarks and the bandwidth.
 
         Parameters

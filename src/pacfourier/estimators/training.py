@@ -87,11 +87,17 @@ class Trained(NamedTuple):
         if columns.order is not None:
             return cls(scaled, columns, {})
         folded = folded_model(scaled, columns)
-        return cls(scaled, columns, {"float64": folded, "float32": folded.astype(np.float32)})
+        # Offsets of huge columns may be no numbers of single precision.
+        with np.errstate(over="ignore"):
+            single = folded.astype(np.float32)
+        both = {"float64": folded, "float32": single}
+        is_finite = all(np.isfinite(part).all() for part in single if isinstance(part, np.ndarray))
+        return cls(scaled, columns, both if is_finite else {"float64": folded})
 
     def scores(self, X: Any) -> FloatArray:
         """Return the outputs of the model for rows of the user's table."""
         if self.folded and isinstance(X, np.ndarray):
+            X = X if X.dtype.name in self.folded else X.astype(np.float64)
             return folded_scores(X, self.folded[X.dtype.name])
         starts = range(0, X.shape[0], SCORED_ROWS)
         blocks = (self.columns.inputs(X[start : start + SCORED_ROWS]) for start in starts)

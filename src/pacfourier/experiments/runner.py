@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from pacfourier.datasets import describe, load
 from pacfourier.errors import InputError, listed
 from pacfourier.experiments.methods import METHODS, Method
+from pacfourier.experiments.orphans import end_with_parent
 from pacfourier.experiments.plan import PROFILES, Cell
 from pacfourier.experiments.planned_cells import Plan, grid_cells, method_cells, toy_cells
 from pacfourier.experiments.protocol import (
@@ -127,9 +128,11 @@ def run_plan(
         Address of a Dask cluster that does the work instead of ``n_jobs`` processes. Its workers
         need one thread each, this package and the data.
     """
+    # Processes of a cluster are not ours to end.
+    parent = None if scheduler else os.getpid()
     with _workers(n_jobs, scheduler) as parallel:
-        yield from _run_wave(toy_cells(plan) + grid_cells(plan), records, folder, parallel)
-        yield from _run_wave(method_cells(plan), records, folder, parallel)
+        for cells in (toy_cells(plan) + grid_cells(plan), method_cells(plan)):
+            yield from _run_wave(cells, records, folder, parallel, parent)
 
 
 @contextmanager
@@ -149,13 +152,17 @@ def _workers(n_jobs: int | None, scheduler: str | None) -> Iterator[joblib.Paral
 
 
 def _run_wave(
-    cells: list[Cell], records: Records, folder: str | None, parallel: joblib.Parallel
+    cells: list[Cell],
+    records: Records,
+    folder: str | None,
+    parallel: joblib.Parallel,
+    parent: int | None,
 ) -> Iterator[Cell]:
     finished = records.finished()
     bandwidths = chosen_bandwidths(records)
     tasks = [
         joblib.delayed(_timed)(
-            cell, bandwidths.get(_split_of(cell)), folder, METHODS.get(cell.method)
+            cell, bandwidths.get(_split_of(cell)), folder, METHODS.get(cell.method), parent
         )
         for cell in cells
         if cell not in finished
@@ -166,8 +173,14 @@ def _run_wave(
 
 
 def _timed(
-    cell: Cell, bandwidth: Bandwidth | None, folder: str | None, method: Method | None
+    cell: Cell,
+    bandwidth: Bandwidth | None,
+    folder: str | None,
+    method: Method | None,
+    parent: int | None,
 ) -> tuple[Cell, Rows, float]:
+    if parent is not None:
+        end_with_parent(parent)
     start = time.perf_counter()
     try:
         rows = run_cell(cell, bandwidth, folder, method)

@@ -20,6 +20,7 @@ from pacfourier.experiments.results_summary import Comparison, ResultsSummary, f
 from pacfourier.experiments.toy_landmarks import N_LANDMARKS
 from pacfourier.extras import explain_missing_extra
 from pacfourier.reports import page
+from pacfourier.written_files import write_file
 
 with explain_missing_extra():
     import matplotlib as mpl
@@ -63,14 +64,14 @@ def write_report(records: Records, profile: str, folder: Path) -> Path:
     images = {}
     for name, figure in _figures(summary).items():
         images[name] = _rendered(figure, "png")
-        (folder / f"{name}.png").write_bytes(images[name])
-        (folder / f"{name}.svg").write_bytes(_rendered(figure, "svg"))
+        write_file(folder / f"{name}.png", images[name])
+        write_file(folder / f"{name}.svg", _rendered(figure, "svg"))
     for name, table in _tables(summary).items():
-        (folder / f"{name}.csv").write_text(table.csv(), "utf-8")
-        (folder / f"{name}.md").write_text(table.markdown(), "utf-8")
-        (folder / f"{name}.tex").write_text(table.latex(), "utf-8")
+        write_file(folder / f"{name}.csv", table.csv().encode())
+        write_file(folder / f"{name}.md", table.markdown().encode())
+        write_file(folder / f"{name}.tex", table.latex().encode())
     path = folder / "report.html"
-    path.write_text(_page(records, summary, images), "utf-8")
+    write_file(path, _page(records, summary, images).encode())
     return path
 
 

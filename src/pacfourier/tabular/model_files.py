@@ -11,8 +11,9 @@ from pacfourier.tabular.model import TableModel
 from pacfourier.tabular.plain_fields import PlainFields
 from pacfourier.tabular.plain_files import plain_bytes, plain_data
 from pacfourier.tabular.stored_predictor import stored_predictor
-from pacfourier.tabular.table_output import check_output, written_file
+from pacfourier.tabular.table_output import check_output
 from pacfourier.tabular.table_target import TableTarget
+from pacfourier.written_files import write_file
 
 FORMAT = "pacfourier table 1"
 # What commands read from the record of a fit.
@@ -52,8 +53,7 @@ def save_model(model: TableModel, path: Path, *, overwrite: bool = False) -> Non
         Whether the file may exist already.
     """
     check_output(path, (".skops",), overwrite)
-    with written_file(path, overwrite) as file:
-        file.write(model_bytes(model))
+    write_file(path, model_bytes(model))
 
 
 def load_model(path: Path) -> TableModel:

@@ -2,8 +2,6 @@
 
 import os
 import re
-import stat
-import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +16,7 @@ from pyarrow import parquet
 
 from pacfourier.errors import InputError, listed
 from pacfourier.tabular.cells import arrow_texts
+from pacfourier.written_files import written_file
 
 TABLE_SUFFIXES = (".csv", ".parquet")
 # A spreadsheet runs a cell as a formula if it begins so and is no number.
@@ -51,56 +50,6 @@ def check_output(path: Path, suffixes: Sequence[str], overwrite: bool) -> None:
 
 
 @contextmanager
-def written_file(path: Path, overwrite: bool) -> Iterator[BinaryIO]:
-    """Open a file that is written completely or not at all.
-
-    The bytes go to a temporary file beside it, which takes its name at the end. On any error, and
-    on Ctrl-C, the temporary file is removed and an older file stays as it was. Temporary files
-    that a killed process left for the same name are removed first, so two processes must not write
-    to one file at once. The permissions of a file that is replaced are kept.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-    overwrite : bool
-        Whether the file may exist already.
-
-    Yields
-    ------
-    file : binary file
-    """
-    target = path.resolve()
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
-    try:
-        for left in _left_temporaries(target):
-            left.unlink(missing_ok=True)
-        with temporary.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        check_output(path, [path.suffix], overwrite)
-        if target.exists():
-            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-        temporary.replace(target)
-    except OSError as error:
-        raise InputError(f"the output must be writable, got {str(path)!r}: {error}.") from None
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _left_temporaries(target: Path) -> list[Path]:
-    """Return the temporary files for a name that a killed process has left."""
-    start, n_hex = f".{target.name}.", len(uuid.uuid4().hex)
-    return [
-        path
-        for path in target.parent.iterdir()
-        if path.name.startswith(start)
-        and path.name.endswith(".part")
-        and len(path.name) == len(start) + n_hex + len(".part")
-    ]
-
-
-@contextmanager
 def written_table(path: Path, overwrite: bool) -> Iterator["TableWriter"]:
     """Open a ``.csv`` or ``.parquet`` file to write a table block by block.
 
@@ -116,7 +65,7 @@ def written_table(path: Path, overwrite: bool) -> Iterator["TableWriter"]:
     """
     check_output(path, TABLE_SUFFIXES, overwrite)
     is_parquet = path.name.lower().endswith(".parquet")
-    with written_file(path, overwrite) as file:
+    with written_file(path) as file:
         writer: TableWriter = ParquetWriter(file) if is_parquet else CsvWriter(file)
         try:
             yield writer

@@ -12,6 +12,7 @@ from pacfourier.arrays import host
 from pacfourier.data.samples import (
     check_labels,
     check_no_missing,
+    check_size,
     checked_heading,
     validated,
     validated_inputs,
@@ -55,7 +56,10 @@ def check_label_tensor(y: torch.Tensor) -> NDArray[Any]:
 def validated_labels(X: torch.Tensor, y: Any, name: str, *, multi_output: bool) -> Any:
     """Return the labels of the rows of X as a NumPy array or CSR matrix."""
     if y is None:
-        raise ValueError(f"{name} needs y, got None. Pass one label per row of X.")
+        raise ValueError(
+            f"This {name} estimator requires y to be passed, but the target y is None: call "
+            "fit(X, y) with one label per row of X."
+        )
     labels = check_array(host(y), accept_sparse="csr", ensure_2d=False, dtype=None, input_name="y")
     if not multi_output:
         labels = column_or_1d(labels, warn=True)
@@ -85,6 +89,8 @@ def validated_tensor(X: torch.Tensor, name: str, smallest: int = 1) -> torch.Ten
         raise ValueError(
             f"Input {name} contains NaN or infinity. Impute or remove these values first."
         )
+    if X.numel():
+        check_size(np.array([float(end) for end in torch.aminmax(X)]), name, "tensors")
     return X
 
 

@@ -124,8 +124,10 @@ def reweighted(
 ) -> tuple[FloatArray, float]:
     """Return the logarithms of the normalised weights W_k exp(-climb V_k), and of their sum."""
     heavier = log_weights - climb * potentials
-    log_ratio = float(logsumexp(heavier))
-    return heavier - log_ratio, log_ratio
+    # The largest weight is taken out first: at 1e18, numbers next to each other differ by 128.
+    largest = float(heavier.max())
+    log_ratio = float(logsumexp(heavier - largest))
+    return heavier - largest - log_ratio, largest + log_ratio
 
 
 def resampled(particles: P, log_weights: FloatArray, offset: float) -> tuple[P, FloatArray]:
