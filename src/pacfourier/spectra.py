@@ -455,6 +455,10 @@ class Mixture(Spectrum):
     def scales(self, rng: np.random.Generator, size: int, n_features: int) -> FloatArray:
         """Draw one component per frequency, then the scale of that component."""
         chosen = rng.choice(len(self.components), size=size, p=self.weights)
+        if all(type(component) is RBF for component in self.components):
+            # An RBF kernel has one scale and draws nothing, so a table is enough.
+            gammas = np.array([component.gamma for component in self.components])  # type: ignore[attr-defined]
+            return np.sqrt(2 * gammas)[chosen, np.newaxis]
         members = [np.flatnonzero(chosen == index) for index in range(len(self.components))]
         parts = [
             component.scales(rng, len(rows), n_features)

@@ -4,6 +4,7 @@ Row m of the pool depends on ``(seed, m)`` only. Any thread or worker can comput
 when it needs them, and forget them afterwards. Memory does not grow with the size of the pool.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -99,15 +100,32 @@ class FrequencyPool:
 
     def __getitem__(self, rows: slice | IntArray) -> NDArray[np.float32]:
         indices = np.arange(self.n_frequencies)[rows]
+        if self.sampling == "iid":
+            return self.scales(indices) * standard_normals(self.seed, indices, self.n_features)
         frequencies = np.empty((len(indices), self.n_features), dtype=np.float32)
-        units = indices // UNIT
-        for unit in np.unique(units):
-            members = np.flatnonzero(units == unit)
+        for unit, members in members_by_unit(indices):
             within = indices[members] - unit * UNIT
-            rng = self.stream(FIRST_UNIT + int(unit))
+            rng = self.stream(FIRST_UNIT + unit)
             scales = self.spectrum.scales(rng, UNIT, self.n_features)[within].astype(np.float32)
-            frequencies[members] = scales * self._directions(int(unit), within, rng)
+            frequencies[members] = scales * self._directions(unit, within, rng)
         return frequencies
+
+    def scales(self, indices: IntArray) -> NDArray[np.float32]:
+        """Return the scales of some rows, of shape (n_rows, 1) or (n_rows, n_features).
+
+        Only for the sampling "iid", in which a row is a standard normal vector times its scale.
+        """
+        if not len(indices):
+            return np.empty((0, 1), dtype=np.float32)
+        units, positions = zip(*members_by_unit(indices), strict=True)
+        parts = []
+        for unit, members in zip(units, positions, strict=True):
+            rng = self.stream(FIRST_UNIT + unit)
+            scales = self.spectrum.scales(rng, UNIT, self.n_features)
+            parts.append(scales.take(indices[members] - unit * UNIT, axis=0).astype(np.float32))
+        places = np.empty(len(indices), dtype=np.intp)
+        places[np.concatenate(positions)] = np.arange(len(indices))
+        return np.concatenate(parts).take(places, axis=0)
 
     def stream(self, *index: int) -> np.random.Generator:
         """Return one of the independent random streams that belong to the pool."""
@@ -136,8 +154,6 @@ class FrequencyPool:
 
     def _directions(self, unit: int, within: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return rows of the standard normal matrix of a unit, drawn as ``sampling`` says."""
-        if self.sampling == "iid":
-            return standard_normals(self.seed, unit * UNIT + within, self.n_features)
         if self.sampling == "orthogonal":
             rows = np.arange(unit * UNIT, (unit + 1) * UNIT)
             normals = standard_normals(self.seed, rows, self.n_features)
@@ -164,6 +180,15 @@ class FrequencyPool:
             engine.fast_forward(unit * UNIT)
         # The scrambled points are multiples of 2^-30. Half a step from 0 and 1 keeps ndtri finite.
         return ndtri(np.clip(engine.random(UNIT), 2.0**-31, 1 - 2.0**-31))
+
+
+def members_by_unit(indices: IntArray) -> Iterator[tuple[int, IntArray]]:
+    """Yield the numbers of units, each with the positions of the indices that lie in it."""
+    units = indices // UNIT
+    order = np.argsort(units, kind="stable")
+    ends = np.flatnonzero(np.diff(units[order])) + 1
+    for members in np.split(order, ends) if len(order) else []:
+        yield int(units[members[0]]), members
 
 
 def standard_normals(seed: int, indices: IntArray, n_features: int) -> NDArray[np.float32]:
