@@ -14,7 +14,7 @@ from sklearn.utils import check_array, check_consistent_length, check_X_y, colum
 from sklearn.utils.validation import validate_data
 
 from pacfourier.arrays import FloatArray, IntArray, by_kind, host, is_tensor
-from pacfourier.core.alignment.targets import TargetType
+from pacfourier.core.alignment.targets import TargetType, distinct_labels
 from pacfourier.core.prior.bandwidth import scale_moments
 
 DTYPES = (np.float64, np.float32)
@@ -79,7 +79,7 @@ class Sample:
 
     def witnesses(self, kind: TargetType) -> Witnesses:
         """Return a few labels that have the same target as all labels."""
-        return Witnesses(kind.witnesses(self.block.y), self.n_samples)
+        return Witnesses(kind.witnesses(distinct_labels(self.block.y)), self.n_samples)
 
     def moments(self) -> FloatArray:
         """Return the moments from which ``scale_gamma`` computes a bandwidth."""

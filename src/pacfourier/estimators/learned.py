@@ -23,7 +23,14 @@ from pacfourier.core.alignment.sums import (
     check_pairs,
     target_losses,
 )
-from pacfourier.core.alignment.targets import Target, target_of, target_type_of
+from pacfourier.core.alignment.targets import (
+    Target,
+    coded_labels,
+    distinct_labels,
+    encoded,
+    target_of,
+    target_type_of,
+)
 from pacfourier.core.phases import PRECISIONS, Precision
 from pacfourier.core.prior.frequencies import DRAW_STREAM, FrequencyPool
 from pacfourier.data.reservoir import Reservoir, reservoir_of
@@ -318,7 +325,7 @@ class LearnedFourierMap(SupervisedFourierMap):
         """Read, reduce and choose. After an error the estimator is as it was before."""
         self._check_parameters()
         with all_or_nothing(self) as draft:
-            sample = read_sample(draft, labelled_rows, data, reset=is_first)
+            sample = read_sample(draft, learned_rows, data, reset=is_first)
             if is_first:
                 draft._prior_source = prior_source(self)
                 draft._target = self._first_target(sample, classes)
@@ -363,6 +370,15 @@ class LearnedFourierMap(SupervisedFourierMap):
         return self
 
 
+def learned_rows(estimator: Any, *data: Any, **checks: Any) -> Block:
+    """Read rows with labels of any kind, coded beside the samples if that is faster."""
+    block = labelled_rows(estimator, *data, **checks)
+    # A reservoir keeps some of the labels, and weights belong to the codes.
+    if block.weights is not None or estimator.draw == "complementary":
+        return block
+    return block._replace(y=coded_labels(block.X, block.y))
+
+
 def shown_target(sample: AnySample, target_type: Any, *, stacklevel: int) -> tuple[Target, int]:
     """Return the target of the labels of a sample, and the number of samples."""
     shown = sample.witnesses(target_type_of(target_type))
@@ -384,12 +400,12 @@ def learned_of(
     block: Block, target: Target, pool: Any, precision: str, row_seed: int | None = None
 ) -> Learned:
     """Return the sums and the summary of one block, for a pool of frequencies."""
-    observed = target.observe(block.y)
+    observed = target.observe(distinct_labels(block.y))
     chosen: Any = working_precision(block.X.shape[0], pool) if precision == "auto" else precision
     sums = alignment_sums(
         block.X, block.y, target, pool, sample_weight=block.weights, precision=chosen
     )
-    codes = target.encode(block.y)
+    codes = encoded(block.y, target)
     summary = sample_summary(block.X, codes, is_weighted=block.is_weighted)
     rows = None if row_seed is None else reservoir_of(block, row_seed)
     return Learned(observed, sums, summary, rows)

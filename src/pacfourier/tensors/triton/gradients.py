@@ -149,6 +149,7 @@ def tiles_of(X: SortedSamples, tiles: slice) -> SortedSamples:
         X.chunks.starts[tiles] - rows.start,
         X.chunks.counts[tiles],
         X.chunks.columns[tiles],
+        X.chunks.ends,
     )
     samples = X.samples._replace(high=X.samples.high[rows], low=X.samples.low[rows])
     return X._replace(samples=samples, chunks=chunks, owners=X.owners[:, tiles])

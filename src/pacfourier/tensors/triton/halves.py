@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy import sparse
 
 from pacfourier.arrays import host
@@ -58,6 +59,8 @@ class Chunks(NamedTuple):
         Entries of value zero pad every column to whole tiles.
     starts, counts, columns : tensors of shape (n_chunks,)
         The first entry of each chunk, its number of tiles, and its column of the codes.
+    ends : tensor of shape (n_columns + 1,)
+        The chunks of column k are those from ``ends[k]`` to ``ends[k + 1]``.
     """
 
     rows: torch.Tensor
@@ -66,6 +69,7 @@ class Chunks(NamedTuple):
     starts: torch.Tensor
     counts: torch.Tensor
     columns: torch.Tensor
+    ends: torch.Tensor
 
 
 def tile_of(X: torch.Tensor) -> Tile:
@@ -104,29 +108,91 @@ def code_chunks(
     is_first[starts[:-1]] = 1
     values = torch.as_tensor(weighted.data, dtype=torch.float32, device=device)
     sizes = np.bincount(weighted.indices, minlength=weighted.shape[1])
-    padded = -(-sizes // tile) * tile
-    offsets = np.cumsum(padded) - padded
-    shifts = torch.as_tensor(offsets - (np.cumsum(sizes) - sizes), device=device)
+    layout = Layout.of(sizes, tile, tiles, device)
     order = torch.argsort(columns, stable=True)
-    places = torch.arange(len(order), device=device) + shifts[columns[order]]
+    places = layout.places(columns[order])
+    rows, values, is_first = (
+        layout.laid_out(entries[order], places) for entries in (owners, values, is_first)
+    )
+    return Chunks(rows, values, is_first, *layout.table, layout.ends)
 
-    def laid_out(entries: torch.Tensor) -> torch.Tensor:
-        # Padding entries refer to row zero, with the value zero.
-        filled = entries.new_zeros(int(padded.sum()))
-        filled[places] = entries[order]
+
+def class_chunks(
+    columns: torch.Tensor, sizes: NDArray[np.intp], tile: int, tiles: int = TILES
+) -> Chunks:
+    """Return the chunks of codes with a single one in every row.
+
+    Parameters
+    ----------
+    columns : tensor of shape (n_samples,)
+        The column of each row.
+    sizes : array of shape (n_columns,)
+        The number of rows of each column.
+    tile, tiles : int
+        The number of rows of a tile, and of tiles of a chunk.
+    """
+    layout = Layout.of(sizes, tile, tiles, columns.device)
+    # Sorting bytes takes one pass.
+    ordered, order = torch.sort(columns.to(torch.uint8) if len(sizes) < 256 else columns, stable=True)
+    places = layout.places(ordered.long())
+    ones = layout.laid_out(torch.ones(len(order), device=columns.device), places)
+    return Chunks(layout.laid_out(order, places), ones, ones, *layout.table, layout.ends)
+
+
+class Layout(NamedTuple):
+    """Where sorted entries go, so that every column starts a new tile.
+
+    Attributes
+    ----------
+    shifts : tensor of shape (n_columns,)
+        How far the entries of a column move.
+    table : tensor of shape (3, n_chunks)
+        The starts, counts and columns of ``Chunks``.
+    ends : tensor of shape (n_columns + 1,)
+    n_padded : int
+        The number of entries after padding.
+    """
+
+    shifts: torch.Tensor
+    table: torch.Tensor
+    ends: torch.Tensor
+    n_padded: int
+
+    @classmethod
+    def of(cls, sizes: NDArray[Any], tile: int, tiles: int, device: torch.device) -> "Layout":
+        """Return the layout of columns of given sizes."""
+        padded = -(-sizes // tile) * tile
+        offsets = np.cumsum(padded) - padded
+        size = tiles * tile
+        n_chunks = -(-padded // size)
+        column = np.repeat(np.arange(len(sizes)), n_chunks)
+        ends = np.concatenate([[0], np.cumsum(n_chunks)])
+        within = size * (np.arange(len(column)) - ends[column])
+        counts = np.minimum(size, padded[column] - within) // tile
+        shifts = offsets - (np.cumsum(sizes) - sizes)
+        # One copy to the device, because every copy waits for the device.
+        parts = (shifts, offsets[column] + within, counts, column, ends)
+        lengths = [len(part) for part in parts]
+        moved = torch.as_tensor(np.concatenate(parts).astype(np.int64), device=device)
+        shifts_there, *table, ends_there = moved.split(lengths)
+        return cls(shifts_there, torch.stack(table), ends_there, int(padded.sum()))
+
+    def places(self, columns: torch.Tensor) -> torch.Tensor:
+        """Return the place of each entry, given the sorted columns."""
+        return torch.arange(len(columns), device=columns.device) + self.shifts[columns]
+
+    def laid_out(self, entries: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+        """Return the entries in their places. Padding entries refer to row zero, with value 0."""
+        filled = entries.new_zeros(self.n_padded)
+        filled[places] = entries
         return filled
-
-    size = tiles * tile
-    n_chunks = -(-padded // size)
-    column = np.repeat(np.arange(len(sizes)), n_chunks)
-    within = size * (np.arange(len(column)) - np.repeat(np.cumsum(n_chunks) - n_chunks, n_chunks))
-    counts = np.minimum(size, padded[column] - within) // tile
-    table = torch.as_tensor(np.stack([offsets[column] + within, counts, column]), device=device)
-    return Chunks(laid_out(owners), laid_out(values), laid_out(is_first), *table)
 
 
 def slabs(chunks: Chunks, tile: int, largest: int) -> Iterator[Chunks]:
     """Cut the chunks into slabs of at most ``largest`` rows, or of one chunk if that is longer."""
+    if len(chunks.rows) <= largest:
+        yield chunks
+        return
     starts, counts = host(chunks.starts), host(chunks.counts)
     ends = starts + counts * tile
     first = 0
@@ -140,6 +206,7 @@ def slabs(chunks: Chunks, tile: int, largest: int) -> Iterator[Chunks]:
             chunks.starts[first:last] - begin,
             chunks.counts[first:last],
             chunks.columns[first:last],
+            (chunks.ends - first).clamp(0, last - first),
         )
         first = last
 
