@@ -63,7 +63,7 @@ def _frequency_halves(
     exponent = tl.where(stored > 64, exponent, 0)
     inverse = _power_of_two(-exponent)[:, None]
     tl.store(scales + rows, _power_of_two(exponent).to(tl.float32))
-    tl.store(sizes + rows, tl.sqrt_rn(squares))
+    tl.store(sizes + rows, tl.sqrt(squares))
     out = rows.to(tl.int64)[:, None] * width
     for first in tl.range(0, width, feature_block):
         columns = first + tl.arange(0, feature_block)
