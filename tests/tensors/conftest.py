@@ -66,19 +66,24 @@ def plain_add_columns(sums, ends, totals):
 
 
 @pytest.fixture
-def plain_kernels(monkeypatch):
+def plain_layouts():
+    """Return versions of the kernels of layouts in plain torch."""
+    return SimpleNamespace(
+        frequency_halves=plain_frequency_halves,
+        sample_halves=plain_sample_halves,
+        add_columns=plain_add_columns,
+    )
+
+
+@pytest.fixture
+def plain_kernels(monkeypatch, plain_layouts):
     """Replace the kernels, which need a CUDA device, by their versions in plain torch."""
     from pacfourier.tensors.triton import gradients, sums
     from pacfourier.tensors.triton.halves import Tile
 
     module = SimpleNamespace(chunk_sums=plain_chunk_sums, tile_gradients=plain_tile_gradients)
     monkeypatch.setitem(sys.modules, "pacfourier.tensors.triton.kernels", module)
-    layouts = SimpleNamespace(
-        frequency_halves=plain_frequency_halves,
-        sample_halves=plain_sample_halves,
-        add_columns=plain_add_columns,
-    )
-    monkeypatch.setitem(sys.modules, "pacfourier.tensors.triton.layouts", layouts)
+    monkeypatch.setitem(sys.modules, "pacfourier.tensors.triton.layouts", plain_layouts)
     tile = Tile(4, 4, 16, warps=1, stages=1)
     monkeypatch.setattr(sums, "tile_of", lambda _: tile)
     monkeypatch.setattr(gradients, "gradient_tile", lambda _: tile)

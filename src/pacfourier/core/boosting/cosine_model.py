@@ -23,8 +23,8 @@ __all__ = [
     "Penalties",
     "gradient_sums",
     "hinge_losses",
-    "model_scores",
     "minimiser",
+    "model_scores",
     "moved_model",
     "square_losses",
 ]

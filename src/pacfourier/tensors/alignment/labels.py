@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from pacfourier.arrays import FloatArray, host
-from pacfourier.core.alignment.sums import AlignmentSums, weighted_sums, wave_sums
+from pacfourier.core.alignment.sums import AlignmentSums, wave_sums, weighted_sums
 from pacfourier.core.alignment.targets import (
     ClassTarget,
     Target,

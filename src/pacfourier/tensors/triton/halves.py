@@ -133,7 +133,9 @@ def class_chunks(
     """
     layout = Layout.of(sizes, tile, tiles, columns.device)
     # Sorting bytes takes one pass.
-    ordered, order = torch.sort(columns.to(torch.uint8) if len(sizes) < 256 else columns, stable=True)
+    ordered, order = torch.sort(
+        columns.to(torch.uint8) if len(sizes) < 256 else columns, stable=True
+    )
     places = layout.places(ordered.long())
     ones = layout.laid_out(torch.ones(len(order), device=columns.device), places)
     return Chunks(layout.laid_out(order, places), ones, ones, *layout.table, layout.ends)

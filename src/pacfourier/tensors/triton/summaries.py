@@ -48,7 +48,9 @@ def _fingerprints(
     for first in tl.range(0, n_features, block):
         columns = first + tl.arange(0, block)
         mask = (rows < n_rows)[:, None] & (columns < n_features)[None, :]
-        values = tl.load(samples + rows[:, None] * n_features + columns[None, :], mask=mask, other=0.0)
+        values = tl.load(
+            samples + rows[:, None] * n_features + columns[None, :], mask=mask, other=0.0
+        )
         factors = tl.load(multipliers + columns, mask=columns < n_features, other=0)
         total += tl.sum(_bits(values) * factors.to(tl.uint64, bitcast=True)[None, :], axis=1)
     tl.store(found + rows, total.to(tl.int64, bitcast=True), mask=rows < n_rows)

@@ -80,7 +80,5 @@ def column_sums(
         for slab in slabs(chunks, tile.samples, LARGEST_SLAB // width):
             right = sample_halves(X, slab.rows, units, width)
             # Chunks are sorted by column, so the sums of a column are added in a fixed order.
-            add_columns(
-                chunk_sums(left, right, slab, tile, is_exact=is_exact), slab.ends, totals
-            )
+            add_columns(chunk_sums(left, right, slab, tile, is_exact=is_exact), slab.ends, totals)
     return totals[:, :, : len(frequencies)], sizes
