@@ -85,7 +85,7 @@ def parts(shape, flops, bandwidth):
     n_padded = -(-n_frequencies // tile.frequencies) * tile.frequencies
     units = powers_of_two(largest)
     left, _ = frequency_halves(W, units, largest, n_padded, width)
-    right = sample_halves(X, chunks.rows, units, width)
+    right = sample_halves(X, chunks, units, width)
     found, _ = column_sums(X, chunks, 2, W, largest, tile)
     exact = double_sums(X, y, W[:512])
     error = float((found[:, :2, :512] - exact).abs().max()) / n_samples
@@ -168,9 +168,7 @@ def waits(shape, kernel):
 def digit_waits(folder):
     """Yield the same for complete fits on MNIST, in seconds."""
     images, digits = ten_digits(folder, DIGITS)
-    X, y, X_test = (
-        torch.as_tensor(each, device="cuda") for each in (images[0], digits[0], images[2])
-    )
+    X, y, X_test = (torch.tensor(each, device="cuda") for each in (images[0], digits[0], images[2]))
     for model in (BoostedRFF(500, random_state=0), FourierClassifier(500, random_state=0)):
         seconds = wall_time(lambda model=model: model.fit(X, y), 2) / 1e3
         name = f"{type(model).__name__}(500), {len(X):,} digits, s"

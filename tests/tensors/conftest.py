@@ -21,6 +21,8 @@ def plain_chunk_sums(frequencies, samples, chunks, tile, *, is_exact):
         rows = slice(start, start + count * tile.samples)
         angles = 2 * torch.pi * left @ right[rows].T
         values, firsts = chunks.values[rows].double(), chunks.firsts[rows].double()
+        if chunks.is_plain:
+            values, firsts = torch.ones_like(values), torch.ones_like(firsts)
         sums[number, 0] = angles.cos() @ values
         sums[number, 1] = angles.sin() @ values
         sums[number, 2] = angles.cos().square() @ firsts
@@ -53,9 +55,10 @@ def plain_frequency_halves(frequencies, units, magnitudes, n_rows, width):
     return row_scaled_halves(omegas, n_rows, width), sizes
 
 
-def plain_sample_halves(X, rows, units, width):
+def plain_sample_halves(X, chunks, units, width):
     """Return what the kernel writes, in plain torch."""
-    return halves(X[rows] / units, width)
+    is_sample = (chunks.values != 0) | (not chunks.is_plain)
+    return halves(X[chunks.rows] * is_sample[:, None] / units, width)
 
 
 def plain_add_columns(sums, ends, totals):

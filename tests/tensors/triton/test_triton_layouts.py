@@ -16,7 +16,7 @@ SHAPES = [(1, 16), (7, 16), (108, 128), (300, 320), (784, 832)]
 def test_chunks_of_classes_hold_every_row_once(rng):
     columns = torch.as_tensor(rng.choice([0, 2, 3], 301))
     sizes = np.bincount(columns, minlength=5)
-    chunks = class_chunks(columns, sizes, 4, tiles=3)
+    chunks = class_chunks(columns, sizes, 4, most=12)
     found = []
     for start, count, column in zip(chunks.starts, chunks.counts, chunks.columns, strict=True):
         rows = slice(start, start + 4 * count)
@@ -51,8 +51,9 @@ def test_layouts_are_those_of_plain_torch(plain_layouts, n_features, width, dtyp
     assert bool((error <= 2.0**-21 * exact.abs() + 2.0**-24 * found.scales[:50, None]).all())
     assert not both[50:].any()
     assert not both[:, n_features:].any()
-    rows = torch.as_tensor(rng.integers(0, 70, 40), device="cuda")
-    arguments = X, rows, units, width
+    columns = torch.as_tensor(rng.integers(0, 3, 70), device="cuda")
+    chunks = class_chunks(columns, np.bincount(columns.cpu()), 16)
+    arguments = X, chunks, units, width
     found, expected = (each.sample_halves(*arguments) for each in (layouts, plain_layouts))
     assert torch.equal(found.high, expected.high)
     assert torch.equal(found.low, expected.low)

@@ -29,6 +29,8 @@ SAMPLINGS = ("iid", "orthogonal", "sobol", "structured")
 
 # Number of rows whose scales, rotation or quasi-random points are drawn together.
 UNIT = 512
+# How many units draw their scales together, if a row has one scale: those of 32,768 rows.
+UNITS_TOGETHER = 64
 # Streams of random numbers of a pool. Unit u of its rows uses stream FIRST_UNIT + u, and band b of
 # structured rows uses stream (COUPLING_STREAM, b).
 DRAW_STREAM, COUPLING_STREAM, FIRST_UNIT = 0, 1, 2
@@ -117,15 +119,23 @@ class FrequencyPool:
         """
         if not len(indices):
             return np.empty((0, 1), dtype=np.float32)
-        units, positions = zip(*members_by_unit(indices), strict=True)
-        parts = []
-        for unit, members in zip(units, positions, strict=True):
-            rng = self.stream(FIRST_UNIT + unit)
-            scales = self.spectrum.scales(rng, UNIT, self.n_features)
-            parts.append(scales.take(indices[members] - unit * UNIT, axis=0).astype(np.float32))
-        places = np.empty(len(indices), dtype=np.intp)
-        places[np.concatenate(positions)] = np.arange(len(indices))
-        return np.concatenate(parts).take(places, axis=0)
+        units, places = np.unique(indices // UNIT, return_inverse=True)
+        wanted, scales = indices % UNIT, []
+        # If every feature has its own scale, those of one unit take as much memory as its rows.
+        size = UNITS_TOGETHER if self.spectrum.has_one_scale else 1
+        for start in range(0, len(units), size):
+            streams = [self.stream(FIRST_UNIT + int(unit)) for unit in units[start : start + size]]
+            table = self.spectrum.scales_of(streams, UNIT, self.n_features)
+            members = np.flatnonzero((places >= start) & (places < start + len(streams)))
+            flat = table.reshape(-1, table.shape[2])
+            rows = (places[members] - start) * UNIT + wanted[members]
+            scales.append((members, flat.take(rows, axis=0).astype(np.float32)))
+        if len(scales) == 1:
+            return scales[0][1]
+        found = np.empty((len(indices), scales[0][1].shape[1]), dtype=np.float32)
+        for members, part in scales:
+            found[members] = part
+        return found
 
     def stream(self, *index: int) -> np.random.Generator:
         """Return one of the independent random streams that belong to the pool."""

@@ -43,15 +43,16 @@ def tensor_summary(
         powers, ends, marks = plain_statistics(X)
     counts = torch.stack([(end.to(X.dtype) == X).sum(dim=0) for end in ends])
     rows = rows_of_smallest(prints, label_fingerprints(codes, X.device))
-    sums, (lowest, highest), (n_lowest, n_highest) = map(host, (powers, ends, counts))
+    # Double precision holds the counts exactly, so everything comes back in one copy.
+    *sums, lowest, highest, n_lowest, n_highest = host(torch.cat([powers, ends, counts.double()]))
     return SampleSummary(
         len(X),
         *rows,
-        powers=sums,
+        powers=np.stack(sums),
         lowest=lowest,
-        n_lowest=n_lowest,
+        n_lowest=n_lowest.astype(np.intp),
         highest=highest,
-        n_highest=n_highest,
+        n_highest=n_highest.astype(np.intp),
         marks=host(marks).view(np.uint64),
         is_weighted=is_weighted,
     )
@@ -73,7 +74,7 @@ def label_fingerprints(codes: sparse.csr_array | ClassCodes, device: torch.devic
     """Return the fingerprints of coded labels as a tensor."""
     if not isinstance(codes, ClassCodes):
         return torch.as_tensor(row_fingerprints(codes).view(np.int64), device=device)
-    table = row_fingerprints(sparse.csr_array(np.eye(codes.shape[1]))).view(np.int64)
+    table = row_fingerprints(np.eye(codes.shape[1])).view(np.int64)
     return torch.as_tensor(table, device=device)[codes.columns]
 
 

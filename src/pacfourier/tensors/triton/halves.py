@@ -23,12 +23,14 @@ from scipy import sparse
 
 from pacfourier.arrays import host
 
-# The number of tiles of samples that one program adds up before it writes its sums.
-TILES = 16
+# The number of samples that one program adds up before it writes its sums.
+ROWS_PER_CHUNK = 2048
 # The most numbers in a slab of samples that is on the device in halves: 512 MB.
 LARGEST_SLAB = 2**27
 # Scaled numbers are at most 2^7, so that products do not overflow and low halves do not underflow.
 LARGEST_EXPONENT = 7
+# The bits of the mantissa in double precision, and the smallest stored exponent that is scaled.
+MANTISSA_BITS, SMALLEST_STORED = 52, 64
 
 
 class Tile(NamedTuple):
@@ -61,6 +63,10 @@ class Chunks(NamedTuple):
         The first entry of each chunk, its number of tiles, and its column of the codes.
     ends : tensor of shape (n_columns + 1,)
         The chunks of column k are those from ``ends[k]`` to ``ends[k + 1]``.
+    padding : tensor of shape (n_columns,)
+        The number of entries that pad each column.
+    is_plain : bool
+        Whether all values are one, but for padding.
     """
 
     rows: torch.Tensor
@@ -70,6 +76,8 @@ class Chunks(NamedTuple):
     counts: torch.Tensor
     columns: torch.Tensor
     ends: torch.Tensor
+    padding: torch.Tensor
+    is_plain: bool
 
 
 def tile_of(X: torch.Tensor) -> Tile:
@@ -77,7 +85,8 @@ def tile_of(X: torch.Tensor) -> Tile:
     if shared_memory(X.device) < 200_000:
         return gradient_tile(X)
     if _width(X) <= 128:
-        return Tile(128, 128, _width(X), warps=8, stages=2)
+        # With one stage two programs share a processor: one multiplies, the other takes cosines.
+        return Tile(128, 64, _width(X), warps=8, stages=1)
     return Tile(128, 128, 64, warps=8, stages=3)
 
 
@@ -97,9 +106,9 @@ def _width(X: torch.Tensor) -> int:
 
 
 def code_chunks(
-    weighted: sparse.csr_array, tile: int, device: torch.device, tiles: int = TILES
+    weighted: sparse.csr_array, tile: int, device: torch.device, most: int = ROWS_PER_CHUNK
 ) -> Chunks:
-    """Sort the entries of the codes by column, and cut each column into chunks of some tiles."""
+    """Sort the entries of the codes by column, and cut each column into chunks of ``most`` rows."""
     columns = torch.as_tensor(weighted.indices, device=device).long()
     starts = torch.as_tensor(weighted.indptr, device=device).long()
     lengths = starts.diff()
@@ -108,17 +117,17 @@ def code_chunks(
     is_first[starts[:-1]] = 1
     values = torch.as_tensor(weighted.data, dtype=torch.float32, device=device)
     sizes = np.bincount(weighted.indices, minlength=weighted.shape[1])
-    layout = Layout.of(sizes, tile, tiles, device)
+    layout = Layout.of(sizes, tile, most // tile, device)
     order = torch.argsort(columns, stable=True)
     places = layout.places(columns[order])
     rows, values, is_first = (
         layout.laid_out(entries[order], places) for entries in (owners, values, is_first)
     )
-    return Chunks(rows, values, is_first, *layout.table, layout.ends)
+    return Chunks(rows, values, is_first, *layout.table, layout.ends, layout.padding, False)
 
 
 def class_chunks(
-    columns: torch.Tensor, sizes: NDArray[np.intp], tile: int, tiles: int = TILES
+    columns: torch.Tensor, sizes: NDArray[np.intp], tile: int, most: int = ROWS_PER_CHUNK
 ) -> Chunks:
     """Return the chunks of codes with a single one in every row.
 
@@ -128,17 +137,18 @@ def class_chunks(
         The column of each row.
     sizes : array of shape (n_columns,)
         The number of rows of each column.
-    tile, tiles : int
-        The number of rows of a tile, and of tiles of a chunk.
+    tile, most : int
+        The number of rows of a tile, and of a chunk.
     """
-    layout = Layout.of(sizes, tile, tiles, columns.device)
+    layout = Layout.of(sizes, tile, most // tile, columns.device)
     # Sorting bytes takes one pass.
     ordered, order = torch.sort(
         columns.to(torch.uint8) if len(sizes) < 256 else columns, stable=True
     )
     places = layout.places(ordered.long())
     ones = layout.laid_out(torch.ones(len(order), device=columns.device), places)
-    return Chunks(layout.laid_out(order, places), ones, ones, *layout.table, layout.ends)
+    rows = layout.laid_out(order, places)
+    return Chunks(rows, ones, ones, *layout.table, layout.ends, layout.padding, True)
 
 
 class Layout(NamedTuple):
@@ -151,6 +161,7 @@ class Layout(NamedTuple):
     table : tensor of shape (3, n_chunks)
         The starts, counts and columns of ``Chunks``.
     ends : tensor of shape (n_columns + 1,)
+    padding : tensor of shape (n_columns,)
     n_padded : int
         The number of entries after padding.
     """
@@ -158,6 +169,7 @@ class Layout(NamedTuple):
     shifts: torch.Tensor
     table: torch.Tensor
     ends: torch.Tensor
+    padding: torch.Tensor
     n_padded: int
 
     @classmethod
@@ -173,11 +185,11 @@ class Layout(NamedTuple):
         counts = np.minimum(size, padded[column] - within) // tile
         shifts = offsets - (np.cumsum(sizes) - sizes)
         # One copy to the device, because every copy waits for the device.
-        parts = (shifts, offsets[column] + within, counts, column, ends)
+        parts = (shifts, offsets[column] + within, counts, column, ends, padded - sizes)
         lengths = [len(part) for part in parts]
         moved = torch.as_tensor(np.concatenate(parts).astype(np.int64), device=device)
-        shifts_there, *table, ends_there = moved.split(lengths)
-        return cls(shifts_there, torch.stack(table), ends_there, int(padded.sum()))
+        first, *table, ends_there, padding = moved.split(lengths)
+        return cls(first, torch.stack(table), ends_there, padding, int(padded.sum()))
 
     def places(self, columns: torch.Tensor) -> torch.Tensor:
         """Return the place of each entry, given the sorted columns."""
@@ -209,15 +221,19 @@ def slabs(chunks: Chunks, tile: int, largest: int) -> Iterator[Chunks]:
             chunks.counts[first:last],
             chunks.columns[first:last],
             (chunks.ends - first).clamp(0, last - first),
+            chunks.padding,
+            chunks.is_plain,
         )
         first = last
 
 
 def powers_of_two(sizes: torch.Tensor) -> torch.Tensor:
     """Return powers of two; numbers up to these sizes, divided by them, are at most 2^7."""
-    exponents = torch.frexp(sizes.double()).exponent
-    units = torch.ldexp(torch.ones_like(sizes, dtype=torch.float64), exponents - LARGEST_EXPONENT)
-    return torch.where(sizes > 0, units, 1.0).to(sizes.dtype)
+    stored = sizes.double().view(torch.int64) >> MANTISSA_BITS
+    # The stored exponent of 1 is 1023, and that of a number from 1 to 2 too.
+    units = ((stored - (LARGEST_EXPONENT - 1)) << MANTISSA_BITS).view(torch.float64)
+    # Zeros, and numbers too small for a unit that is a normal number, are not scaled.
+    return torch.where(stored > SMALLEST_STORED, units, 1.0).to(sizes.dtype)
 
 
 def row_scaled_halves(matrix: torch.Tensor, n_rows: int, width: int) -> Halves:

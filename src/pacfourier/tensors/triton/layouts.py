@@ -15,7 +15,8 @@ import triton.language as tl
 from pacfourier.tensors.triton import halves
 
 # Double precision has 52 bits of mantissa, and its exponents are stored with this added to them.
-MANTISSA_BITS, EXPONENT_OFFSET = tl.constexpr(52), tl.constexpr(1023)
+MANTISSA_BITS, EXPONENT_OFFSET = tl.constexpr(halves.MANTISSA_BITS), tl.constexpr(1023)
+SMALLEST_STORED = tl.constexpr(halves.SMALLEST_STORED)
 # The exponent of ``torch.frexp`` is by one larger than that of the stored number.
 LARGEST_EXPONENT = tl.constexpr(halves.LARGEST_EXPONENT - 1)
 ROWS, FEATURES, FREQUENCIES = 8, 128, 256
@@ -60,7 +61,7 @@ def _frequency_halves(
     stored = largest.to(tl.int64, bitcast=True) >> MANTISSA_BITS
     exponent = stored - EXPONENT_OFFSET - LARGEST_EXPONENT
     # Rows of zeros, and rows too small for a normal number, are not scaled.
-    exponent = tl.where(stored > 64, exponent, 0)
+    exponent = tl.where(stored > SMALLEST_STORED, exponent, 0)
     inverse = _power_of_two(-exponent)[:, None]
     tl.store(scales + rows, _power_of_two(exponent).to(tl.float32))
     tl.store(sizes + rows, tl.sqrt(squares))
@@ -125,44 +126,54 @@ def frequency_halves(
 def _sample_halves(
     samples,
     entries,
+    values,
     inverses,
     high,
     low,
     n_entries,
     n_features,
     width,
+    is_plain: tl.constexpr,
     row_block: tl.constexpr,
     feature_block: tl.constexpr,
 ):
-    """Write chosen samples in halves, after multiplying each feature by a power of two."""
+    """Write chosen samples in halves, after multiplying each feature by a power of two.
+
+    Entries of plain codes with value zero pad a tile. They are written as zeros.
+    """
     rows = tl.program_id(0).to(tl.int64) * row_block + tl.arange(0, row_block)
     columns = tl.program_id(1) * feature_block + tl.arange(0, feature_block)
     is_row, is_column = (rows < n_entries)[:, None], (columns < n_features)[None, :]
     entry = tl.load(entries + rows, mask=rows < n_entries, other=0)[:, None]
+    is_sample = is_row
+    if is_plain:
+        is_sample = tl.load(values + rows, mask=rows < n_entries, other=0.0)[:, None] != 0
     factor = tl.load(inverses + columns, mask=columns < n_features, other=0.0)[None, :]
     place = samples + entry * n_features + columns[None, :]
-    values = tl.load(place, mask=is_row & is_column, other=0.0) * factor
-    upper = values.to(tl.float32).to(tl.float16)
-    rest = (values - upper.to(values.dtype)).to(tl.float32)
+    scaled = tl.load(place, mask=is_sample & is_column, other=0.0) * factor
+    upper = scaled.to(tl.float32).to(tl.float16)
+    rest = (scaled - upper.to(scaled.dtype)).to(tl.float32)
     out = rows[:, None] * width + columns[None, :]
     mask = is_row & (columns < width)[None, :]
     tl.store(high + out, upper, mask=mask)
     tl.store(low + out, rest.to(tl.float16), mask=mask)
 
 
-def sample_halves(X: Any, rows: Any, units: Any, width: int) -> Any:
-    """Return chosen rows of X in halves, in given units, padded with zero columns."""
-    X = X.contiguous()
+def sample_halves(X: Any, chunks: Any, units: Any, width: int) -> Any:
+    """Return the rows of chunks in halves, in given units, padded with zero columns."""
+    X, rows = X.contiguous(), chunks.rows
     both = torch.empty((2, len(rows), width), dtype=torch.float16, device=X.device)
     grid = (triton.cdiv(len(rows), ROWS), triton.cdiv(width, FEATURES))
     _sample_halves[grid](
         X,
         rows,
+        chunks.values,
         1 / units,
         *both,
         len(rows),
         X.shape[1],
         width,
+        is_plain=chunks.is_plain,
         row_block=ROWS,
         feature_block=FEATURES,
     )

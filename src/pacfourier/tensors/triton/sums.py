@@ -78,7 +78,10 @@ def column_sums(
     with torch.cuda.device_of(X):
         left, sizes = frequency_halves(frequencies, units, largest, n_padded, width)
         for slab in slabs(chunks, tile.samples, LARGEST_SLAB // width):
-            right = sample_halves(X, slab.rows, units, width)
+            right = sample_halves(X, slab, units, width)
             # Chunks are sorted by column, so the sums of a column are added in a fixed order.
             add_columns(chunk_sums(left, right, slab, tile, is_exact=is_exact), slab.ends, totals)
+    if chunks.is_plain:
+        # Padding is zero, so each of its rows has added a cosine of one and a sine of zero.
+        totals[:, 0::2] -= chunks.padding[:, None, None]
     return totals[:, :, : len(frequencies)], sizes
