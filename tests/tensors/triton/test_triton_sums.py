@@ -12,7 +12,7 @@ from scipy import sparse
 torch = pytest.importorskip("torch")
 
 from pacfourier.core.alignment.sums import wave_sums  # noqa: E402
-from pacfourier.tensors.alignment.labels import ClassCodes  # noqa: E402
+from pacfourier.tensors.codes import ClassCodes  # noqa: E402
 from pacfourier.tensors.triton import halves, sums  # noqa: E402
 
 CPU = torch.device("cpu")

@@ -20,6 +20,7 @@ from pacfourier.core.alignment.targets import (
     encoded,
 )
 from pacfourier.core.phases import Precision
+from pacfourier.tensors.codes import ClassCodes
 
 # Labels with more distinct values are hardly classes.
 MOST_CLASSES = 4096
@@ -49,32 +50,6 @@ class ClassLabels:
     counts: NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False)
-class ClassCodes:
-    """Codes with a single one in every row.
-
-    Attributes
-    ----------
-    columns : tensor of shape (n_samples,)
-        The column that holds the one.
-    counts : array of shape (n_columns,)
-        The number of rows of each column.
-    """
-
-    columns: torch.Tensor
-    counts: NDArray[np.intp]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The shape of the codes, as if they were a matrix."""
-        return len(self.columns), len(self.counts)
-
-    def dense(self, rows: slice) -> torch.Tensor:
-        """Return the codes of some rows as a matrix of zeros and ones."""
-        numbers = torch.arange(len(self.counts), device=self.columns.device)
-        return self.columns[rows, None] == numbers
-
-
 @coded_labels.register(torch.Tensor)
 def tensor_labels(X: torch.Tensor, y: Any) -> Any:
     """Return labels as numbers of classes beside X, or unchanged if they are no classes."""
@@ -96,8 +71,8 @@ def classes_of(y: ClassLabels) -> NDArray[Any]:
 @encoded.register(ClassLabels)
 def class_codes(y: ClassLabels, target: Target) -> Any:
     """Return the codes of classes on the device, and those of other targets on the host."""
-    if type(target).encode is not ClassTarget.encode:  # type: ignore[attr-defined]
-        return target.encode(y.values)  # type: ignore[attr-defined]
+    if type(target).encode is not ClassTarget.encode:
+        return target.encode(y.values)
     classes: Any = target.classes
     places = np.searchsorted(classes, y.classes)
     counts = np.zeros(len(classes), dtype=np.intp)

@@ -18,7 +18,7 @@ from pacfourier.core.alignment.summary import (
     row_fingerprints,
     sample_summary,
 )
-from pacfourier.tensors.alignment.labels import ClassCodes
+from pacfourier.tensors.codes import ClassCodes
 from pacfourier.tensors.triton import has_triton
 
 # Few enough rows that a 64-bit copy of their bits fits in memory, enough to keep a device busy.

@@ -13,7 +13,7 @@ from pacfourier.arrays import ComplexArray, FloatArray, host
 from pacfourier.core.alignment.sums import wave_sums
 from pacfourier.core.phases import Precision, double_angle_sums, precision_groups
 from pacfourier.core.prior.frequencies import FrequencyPool
-from pacfourier.tensors.alignment.labels import ClassCodes
+from pacfourier.tensors.codes import ClassCodes
 from pacfourier.tensors.phases import (
     FACTOR_ROUNDING,
     TYPES,

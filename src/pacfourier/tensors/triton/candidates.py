@@ -1,4 +1,4 @@
-"""A Triton kernel that makes candidate frequencies, with the same bits as on the host."""
+"""A Triton kernel that makes candidate frequencies, with the same bits as on the plain."""
 
 # mypy: allow-untyped-defs
 # Triton compiles untyped functions.
@@ -9,14 +9,14 @@ import torch
 import triton
 import triton.language as tl
 
-from pacfourier.tensors.prior import frequencies as host
+from pacfourier.tensors import normals as plain
 
-FIRST_MULTIPLIER, SECOND_MULTIPLIER = (tl.constexpr(value) for value in host.MULTIPLIERS)
-FIRST_WEYL, SECOND_WEYL = (tl.constexpr(value) for value in host.WEYL)
-ROOT_OF_HALF, MANTISSA_BITS = tl.constexpr(host.ROOT_OF_HALF), tl.constexpr(host.MANTISSA_BITS)
+FIRST_MULTIPLIER, SECOND_MULTIPLIER = (tl.constexpr(value) for value in plain.MULTIPLIERS)
+FIRST_WEYL, SECOND_WEYL = (tl.constexpr(value) for value in plain.WEYL)
+ROOT_OF_HALF, MANTISSA_BITS = tl.constexpr(plain.ROOT_OF_HALF), tl.constexpr(plain.MANTISSA_BITS)
 UNIT, HALF_UNIT = tl.constexpr(2.0**-32), tl.constexpr(2.0**-33)
 LOG_OF_TWO = tl.constexpr(0.6931471805599453)
-LOG_SERIES, SINE, COSINE = (tl.constexpr(c) for c in (host.LOG_SERIES, host.SINE, host.COSINE))
+LOG_SERIES, SINE, COSINE = (tl.constexpr(c) for c in (plain.LOG_SERIES, plain.SINE, plain.COSINE))
 ROWS, COUNTERS = 16, 64
 
 
@@ -118,7 +118,7 @@ def scaled_normals(scales: Any, seed: int, first: int, n_features: int) -> Any:
     _scaled_normals[grid](
         scales,
         normals,
-        _signed(seed & host.LOW_WORD),
+        _signed(seed & plain.LOW_WORD),
         _signed(seed >> 32),
         first,
         n_rows,
@@ -127,7 +127,7 @@ def scaled_normals(scales: Any, seed: int, first: int, n_features: int) -> Any:
         scale_stride=int(scales.shape[1] > 1),
         rows_block=ROWS,
         counters_block=COUNTERS,
-        # Without fused products every step is rounded as on the host.
+        # Without fused products every step is rounded as on the plain.
         enable_fp_fusion=False,
     )
     return normals

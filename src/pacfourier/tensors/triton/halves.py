@@ -123,7 +123,7 @@ def code_chunks(
     rows, values, is_first = (
         layout.laid_out(entries[order], places) for entries in (owners, values, is_first)
     )
-    return Chunks(rows, values, is_first, *layout.table, layout.ends, layout.padding, False)
+    return layout.chunks(rows, values, is_first, is_plain=False)
 
 
 def class_chunks(
@@ -147,8 +147,7 @@ def class_chunks(
     )
     places = layout.places(ordered.long())
     ones = layout.laid_out(torch.ones(len(order), device=columns.device), places)
-    rows = layout.laid_out(order, places)
-    return Chunks(rows, ones, ones, *layout.table, layout.ends, layout.padding, True)
+    return layout.chunks(layout.laid_out(order, places), ones, ones, is_plain=True)
 
 
 class Layout(NamedTuple):
@@ -190,6 +189,15 @@ class Layout(NamedTuple):
         moved = torch.as_tensor(np.concatenate(parts).astype(np.int64), device=device)
         first, *table, ends_there, padding = moved.split(lengths)
         return cls(first, torch.stack(table), ends_there, padding, int(padded.sum()))
+
+    def chunks(
+        self, rows: torch.Tensor, values: torch.Tensor, firsts: torch.Tensor, *, is_plain: bool
+    ) -> Chunks:
+        """Return the chunks of entries that are laid out."""
+        starts, counts, columns = self.table
+        return Chunks(
+            rows, values, firsts, starts, counts, columns, self.ends, self.padding, is_plain
+        )
 
     def places(self, columns: torch.Tensor) -> torch.Tensor:
         """Return the place of each entry, given the sorted columns."""

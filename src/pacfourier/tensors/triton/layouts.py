@@ -119,7 +119,7 @@ def frequency_halves(
         row_block=ROWS,
         feature_block=FEATURES,
     )
-    return halves.Halves(*both, scales), sizes[:n_frequencies]
+    return halves.Halves(both[0], both[1], scales), sizes[:n_frequencies]
 
 
 @triton.jit
@@ -177,7 +177,7 @@ def sample_halves(X: Any, chunks: Any, units: Any, width: int) -> Any:
         row_block=ROWS,
         feature_block=FEATURES,
     )
-    return halves.Halves(*both, both.new_empty(0))
+    return halves.Halves(both[0], both[1], both.new_empty(0))
 
 
 @triton.jit

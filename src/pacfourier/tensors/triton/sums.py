@@ -5,7 +5,7 @@ from scipy import sparse
 
 from pacfourier.arrays import ComplexArray, FloatArray, host
 from pacfourier.core.phases import double_angle_sums
-from pacfourier.tensors.alignment.labels import ClassCodes
+from pacfourier.tensors.codes import ClassCodes
 from pacfourier.tensors.phases import (
     FACTOR_ROUNDING,
     magnitudes,
