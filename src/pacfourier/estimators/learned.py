@@ -25,7 +25,6 @@ from pacfourier.core.alignment.sums import (
 )
 from pacfourier.core.alignment.targets import (
     Target,
-    coded_labels,
     distinct_labels,
     encoded,
     target_of,
@@ -34,7 +33,7 @@ from pacfourier.core.alignment.targets import (
 from pacfourier.core.phases import PRECISIONS, Precision
 from pacfourier.core.prior.frequencies import DRAW_STREAM, FrequencyPool
 from pacfourier.data.reservoir import Reservoir, reservoir_of
-from pacfourier.data.samples import Block, labelled_rows
+from pacfourier.data.samples import Block, learned_rows
 from pacfourier.estimators.base import (
     AnySample,
     SupervisedFourierMap,
@@ -368,15 +367,6 @@ class LearnedFourierMap(SupervisedFourierMap):
         self.kept_, self.frequency_weights_ = choice.kept, choice.weights
         self.frequencies_ = self.pool_[self.kept_]
         return self
-
-
-def learned_rows(estimator: Any, *data: Any, **checks: Any) -> Block:
-    """Read rows with labels of any kind, coded beside the samples if that is faster."""
-    block = labelled_rows(estimator, *data, **checks)
-    # A reservoir keeps some of the labels, and weights belong to the codes.
-    if block.weights is not None or estimator.draw == "complementary":
-        return block
-    return block._replace(y=coded_labels(block.X, block.y))
 
 
 def shown_target(sample: AnySample, target_type: Any, *, stacklevel: int) -> tuple[Target, int]:
