@@ -54,7 +54,12 @@ NEEDS = {
         "src/pacfourier/tensors",
         "tests/export/test_torch_module.py",
     ],
-    "triton": ["src/pacfourier/tensors/triton/kernels.py"],
+    "triton": [
+        "src/pacfourier/tensors/triton/candidates.py",
+        "src/pacfourier/tensors/triton/kernels.py",
+        "src/pacfourier/tensors/triton/layouts.py",
+        "src/pacfourier/tensors/triton/summaries.py",
+    ],
     "typer": [
         "src/pacfourier/cli.py",
         "tests/contracts/test_api_page.py",

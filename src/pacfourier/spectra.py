@@ -171,6 +171,24 @@ class Spectrum(ABC):
         """
         return self.scales(rng, size, n_features) * rng.standard_normal((size, n_features))
 
+    def scales_of(
+        self, streams: Sequence[np.random.Generator], size: int, n_features: int
+    ) -> FloatArray:
+        """Draw the scales of several independent streams, as ``scales`` draws those of one.
+
+        Parameters
+        ----------
+        streams : sequence of numpy.random.Generator
+        size : int
+            Number of frequencies of each stream.
+        n_features : int
+
+        Returns
+        -------
+        scales : array of shape (n_streams, size, 1) or (n_streams, size, n_features)
+        """
+        return np.stack([self.scales(rng, size, n_features) for rng in streams])
+
     @classmethod
     def of_bandwidth(cls, gamma: float, n_features: int) -> Self:
         """Return the kernel of this family that is about as wide as an RBF kernel.
@@ -464,6 +482,19 @@ class Mixture(Spectrum):
         for rows, part in zip(members, parts, strict=True):
             scales[rows] = part
         return scales
+
+    def scales_of(
+        self, streams: Sequence[np.random.Generator], size: int, n_features: int
+    ) -> FloatArray:
+        """Draw the scales of several streams. Those of RBF kernels are looked up together."""
+        if not all(type(component) is RBF for component in self.components):
+            return super().scales_of(streams, size, n_features)
+        # This is how NumPy chooses with given probabilities, for all streams at once.
+        uniforms = np.stack([rng.random(size) for rng in streams])
+        ends = np.cumsum(np.asarray(self.weights))
+        chosen = np.searchsorted(ends / ends[-1], uniforms, side="right")
+        gammas = np.array([component.gamma for component in self.components])  # type: ignore[attr-defined]
+        return np.sqrt(2 * gammas)[chosen][:, :, np.newaxis]
 
     def log_density(self, frequencies: FloatArray) -> FloatArray:
         """Return the log of the weighted sum of the densities."""

@@ -148,7 +148,7 @@ def test_an_interrupted_file_is_removed_and_the_old_one_stays(error, name, tmp_p
             save(tmp_path / name, FRAME, overwrite=overwrite, last=stop)
 
     def stop():
-        assert len([each for each in files(tmp_path) if each.endswith(".part")]) == 1
+        assert len([each for each in files(tmp_path) if each.startswith(".out")]) == 1
         raise error
 
     interrupted(overwrite=False)

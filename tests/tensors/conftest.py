@@ -7,6 +7,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from pacfourier.tensors.triton.halves import halves, row_scaled_halves  # noqa: E402
+
 
 def plain_chunk_sums(frequencies, samples, chunks, tile, *, is_exact):
     """Return the sums that the kernel computes."""
@@ -19,6 +21,8 @@ def plain_chunk_sums(frequencies, samples, chunks, tile, *, is_exact):
         rows = slice(start, start + count * tile.samples)
         angles = 2 * torch.pi * left @ right[rows].T
         values, firsts = chunks.values[rows].double(), chunks.firsts[rows].double()
+        if chunks.is_plain:
+            values, firsts = torch.ones_like(values), torch.ones_like(firsts)
         sums[number, 0] = angles.cos() @ values
         sums[number, 1] = angles.sin() @ values
         sums[number, 2] = angles.cos().square() @ firsts
@@ -44,14 +48,45 @@ def plain_tile_gradients(frequencies, samples, chunks, tilts, tile, *, is_exact)
     return torch.stack(found).float()
 
 
+def plain_frequency_halves(frequencies, units, magnitudes, n_rows, width):
+    """Return what the kernel writes, in plain torch."""
+    omegas = frequencies.double() * units.double() / (2 * torch.pi)
+    sizes = torch.linalg.vector_norm(frequencies.double() * magnitudes.double(), dim=1)
+    return row_scaled_halves(omegas, n_rows, width), sizes
+
+
+def plain_sample_halves(X, chunks, units, width):
+    """Return what the kernel writes, in plain torch."""
+    is_sample = (chunks.values != 0) | (not chunks.is_plain)
+    return halves(X[chunks.rows] * is_sample[:, None] / units, width)
+
+
+def plain_add_columns(sums, ends, totals):
+    """Add chunk by chunk."""
+    for column, total in enumerate(totals):
+        for chunk in range(ends[column], ends[column + 1]):
+            total += sums[chunk].double()
+
+
 @pytest.fixture
-def plain_kernels(monkeypatch):
+def plain_layouts():
+    """Return versions of the kernels of layouts in plain torch."""
+    return SimpleNamespace(
+        frequency_halves=plain_frequency_halves,
+        sample_halves=plain_sample_halves,
+        add_columns=plain_add_columns,
+    )
+
+
+@pytest.fixture
+def plain_kernels(monkeypatch, plain_layouts):
     """Replace the kernels, which need a CUDA device, by their versions in plain torch."""
     from pacfourier.tensors.triton import gradients, sums
     from pacfourier.tensors.triton.halves import Tile
 
     module = SimpleNamespace(chunk_sums=plain_chunk_sums, tile_gradients=plain_tile_gradients)
     monkeypatch.setitem(sys.modules, "pacfourier.tensors.triton.kernels", module)
+    monkeypatch.setitem(sys.modules, "pacfourier.tensors.triton.layouts", plain_layouts)
     tile = Tile(4, 4, 16, warps=1, stages=1)
     monkeypatch.setattr(sums, "tile_of", lambda _: tile)
     monkeypatch.setattr(gradients, "gradient_tile", lambda _: tile)

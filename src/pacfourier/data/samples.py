@@ -15,7 +15,7 @@ from sklearn.utils import check_array, check_consistent_length, check_X_y, colum
 from sklearn.utils.validation import validate_data
 
 from pacfourier.arrays import FloatArray, IntArray, by_kind, host, is_tensor
-from pacfourier.core.alignment.targets import TargetType
+from pacfourier.core.alignment.targets import TargetType, coded_labels, distinct_labels
 from pacfourier.core.prior.bandwidth import scale_moments
 
 DTYPES = (np.float64, np.float32)
@@ -84,7 +84,7 @@ class Sample:
 
     def witnesses(self, kind: TargetType) -> Witnesses:
         """Return a few labels that have the same target as all labels."""
-        return Witnesses(kind.witnesses(self.block.y), self.n_samples)
+        return Witnesses(kind.witnesses(distinct_labels(self.block.y)), self.n_samples)
 
     def moments(self) -> FloatArray:
         """Return the moments from which ``scale_gamma`` computes a bandwidth."""
@@ -105,6 +105,15 @@ def labelled_rows(
     rows, y, weights = positive_weights(X, dense_labels(y), sample_weight, fewest)
     is_weighted = rows.shape[0] < X.shape[0] or (weights is not None and np.ptp(weights) > 0)
     return Block(rows, y, weights, bool(is_weighted))
+
+
+def learned_rows(estimator: Any, *data: Any, **checks: Any) -> Block:
+    """Read rows with labels of any kind, coded beside the samples if that is faster."""
+    block = labelled_rows(estimator, *data, **checks)
+    # A reservoir keeps some of the labels, and weights belong to the codes.
+    if block.weights is not None or estimator.draw == "complementary":
+        return block
+    return block._replace(y=coded_labels(block.X, block.y))
 
 
 def classed_rows(

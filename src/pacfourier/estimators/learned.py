@@ -23,11 +23,17 @@ from pacfourier.core.alignment.sums import (
     check_pairs,
     target_losses,
 )
-from pacfourier.core.alignment.targets import Target, target_of, target_type_of
+from pacfourier.core.alignment.targets import (
+    Target,
+    distinct_labels,
+    encoded,
+    target_of,
+    target_type_of,
+)
 from pacfourier.core.phases import PRECISIONS, Precision
 from pacfourier.core.prior.frequencies import DRAW_STREAM, FrequencyPool
 from pacfourier.data.reservoir import Reservoir, reservoir_of
-from pacfourier.data.samples import Block, labelled_rows
+from pacfourier.data.samples import Block, learned_rows
 from pacfourier.estimators.base import (
     AnySample,
     SupervisedFourierMap,
@@ -318,7 +324,7 @@ class LearnedFourierMap(SupervisedFourierMap):
         """Read, reduce and choose. After an error the estimator is as it was before."""
         self._check_parameters()
         with all_or_nothing(self) as draft:
-            sample = read_sample(draft, labelled_rows, data, reset=is_first)
+            sample = read_sample(draft, learned_rows, data, reset=is_first)
             if is_first:
                 draft._prior_source = prior_source(self)
                 draft._target = self._first_target(sample, classes)
@@ -384,12 +390,12 @@ def learned_of(
     block: Block, target: Target, pool: Any, precision: str, row_seed: int | None = None
 ) -> Learned:
     """Return the sums and the summary of one block, for a pool of frequencies."""
-    observed = target.observe(block.y)
+    observed = target.observe(distinct_labels(block.y))
     chosen: Any = working_precision(block.X.shape[0], pool) if precision == "auto" else precision
     sums = alignment_sums(
         block.X, block.y, target, pool, sample_weight=block.weights, precision=chosen
     )
-    codes = target.encode(block.y)
+    codes = encoded(block.y, target)
     summary = sample_summary(block.X, codes, is_weighted=block.is_weighted)
     rows = None if row_seed is None else reservoir_of(block, row_seed)
     return Learned(observed, sums, summary, rows)

@@ -4,7 +4,7 @@ from typing import Any
 
 from pacfourier.arrays import beside
 from pacfourier.core.alignment.sums import alignment_sums, check_pairs, target_losses
-from pacfourier.core.alignment.targets import target_of
+from pacfourier.core.alignment.targets import coded_labels, distinct_labels, target_of
 from pacfourier.core.phases import precision_of
 from pacfourier.data.samples import dense_labels, positive_weights, validated_inputs
 
@@ -57,7 +57,9 @@ def alignment_losses(
             f"frequencies must have {X.shape[1]} columns as X has, got {frequencies.shape[1]}."
         )
     X, y, sample_weight = positive_weights(X, dense_labels(y), sample_weight)
-    target = target_of(y, target_type)
+    if sample_weight is None:
+        y = coded_labels(X, y)
+    target = target_of(distinct_labels(y), target_type)
     sums = alignment_sums(
         X, y, target, frequencies, sample_weight=sample_weight, precision=precision_of(X)
     )

@@ -73,6 +73,8 @@ def written_table(path: Path, overwrite: bool) -> Iterator["TableWriter"]:
             # Also on errors: Arrow would write the end of the file later, and complain.
             writer.close()
         writer.check_rows()
+        # The file may have appeared meanwhile.
+        check_output(path, TABLE_SUFFIXES, overwrite)
 
 
 class TableWriter:

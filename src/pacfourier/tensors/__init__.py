@@ -20,6 +20,6 @@ from pacfourier.tensors import (  # noqa: F401
     selection,
     spectra,
 )
-from pacfourier.tensors.alignment import gradients, landmarks, summary, sums  # noqa: F401
-from pacfourier.tensors.boosting import cosine_model, scaling  # noqa: F401
-from pacfourier.tensors.prior import bandwidth  # noqa: F401
+from pacfourier.tensors.alignment import gradients, labels, landmarks, summary, sums  # noqa: F401
+from pacfourier.tensors.boosting import cosine_model, descent, objectives, scaling  # noqa: F401
+from pacfourier.tensors.prior import bandwidth, frequencies  # noqa: F401

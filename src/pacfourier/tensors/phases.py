@@ -32,9 +32,11 @@ def product_precision(device: torch.device) -> str:
         return str(backend.matmul.fp32_precision)
 
 
-def row_blocks(n_samples: int, n_frequencies: int) -> Iterator[slice]:
-    """Cut the rows into blocks whose phases take a bounded amount of memory."""
-    yield from _slices(n_samples, min(LARGEST_ROW_BLOCK, LARGEST_BLOCK // n_frequencies))
+def row_blocks(
+    n_samples: int, n_frequencies: int, most: int = LARGEST_ROW_BLOCK
+) -> Iterator[slice]:
+    """Cut the rows into blocks of at most ``most`` rows, whose phases take bounded memory."""
+    yield from _slices(n_samples, min(most, LARGEST_BLOCK // n_frequencies))
 
 
 def frequency_bands(n_frequencies: int, length: int) -> Iterator[slice]:

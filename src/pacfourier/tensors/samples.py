@@ -85,7 +85,7 @@ def validated_tensor(X: torch.Tensor, name: str, smallest: int = 1) -> torch.Ten
         X = X.to(torch.float32 if X.dtype in (torch.float16, torch.bfloat16) else torch.float64)
     X = X.detach()
     # The extremes need no copy of X, and both are NaN if any value is.
-    if X.numel() and not all(bool(end.isfinite()) for end in torch.aminmax(X)):
+    if X.numel() and not bool(torch.stack(torch.aminmax(X)).isfinite().all()):
         raise ValueError(
             f"Input {name} contains NaN or infinity. Impute or remove these values first."
         )

@@ -12,6 +12,7 @@ from scipy import sparse
 torch = pytest.importorskip("torch")
 
 from pacfourier.core.alignment.sums import wave_sums  # noqa: E402
+from pacfourier.tensors.codes import ClassCodes  # noqa: E402
 from pacfourier.tensors.triton import halves, sums  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -29,11 +30,11 @@ def random_codes(rng, n_samples, n_codes):
 @given(st.integers(1, 200), st.integers(1, 5), st.integers(0, 2**32 - 1))
 def test_chunks_hold_every_entry_once(n_samples, n_codes, seed):
     weighted = random_codes(np.random.default_rng(seed), n_samples, n_codes)
-    chunks = halves.code_chunks(weighted, 4, CPU)
+    chunks = halves.code_chunks(weighted, 4, CPU, 64)
     rebuilt = np.zeros(weighted.shape)
     firsts = np.zeros(n_samples)
     for start, count, column in zip(chunks.starts, chunks.counts, chunks.columns, strict=True):
-        assert 1 <= count <= halves.TILES
+        assert 1 <= count <= 16
         rows = slice(start, start + 4 * count)
         np.add.at(rebuilt[:, column], chunks.rows[rows].numpy(), chunks.values[rows].numpy())
         np.add.at(firsts, chunks.rows[rows].numpy(), chunks.firsts[rows].numpy())
@@ -45,7 +46,7 @@ def test_chunks_hold_every_entry_once(n_samples, n_codes, seed):
 @given(st.integers(1, 500), st.integers(1, 4), st.integers(4, 300), st.integers(0, 2**32 - 1))
 def test_slabs_are_the_chunks_in_order(n_samples, n_codes, largest, seed):
     chunks = halves.code_chunks(
-        random_codes(np.random.default_rng(seed), n_samples, n_codes), 4, CPU
+        random_codes(np.random.default_rng(seed), n_samples, n_codes), 4, CPU, 64
     )
     parts = list(halves.slabs(chunks, 4, largest))
     for name in ("rows", "values", "firsts", "counts", "columns"):
@@ -54,7 +55,7 @@ def test_slabs_are_the_chunks_in_order(n_samples, n_codes, largest, seed):
     for part in parts:
         assert part.starts[0] == 0
         assert len(part.rows) == (part.starts + 4 * part.counts).max()
-        assert len(part.rows) <= max(largest, 4 * halves.TILES)
+        assert len(part.rows) <= max(largest, 64)
 
 
 @settings(max_examples=100, deadline=None)
@@ -77,6 +78,38 @@ def test_halves_are_good_to_22_bits(seed, exponent):
 def test_sums_of_the_plain_kernel_are_those_of_arrays(plain_kernels, n_codes, n_features, rng):
     del plain_kernels
     assert_sums(CPU, rng, n_samples=101, n_features=n_features, n_frequencies=9, n_codes=n_codes)
+
+
+@pytest.mark.parametrize("slab", [16 * 70, 2**27])
+def test_sums_of_plain_codes_leave_out_the_padding(plain_kernels, slab, monkeypatch, rng):
+    del plain_kernels
+    monkeypatch.setattr(sums, "LARGEST_SLAB", slab)
+    X, frequencies = rng.standard_normal((301, 5)), rng.standard_normal((9, 5))
+    columns = rng.choice([0, 2, 3], 301)
+    counts = np.bincount(columns, minlength=5)
+    expected = wave_sums(X, sparse.csr_array(np.eye(5)[columns]), frequencies, "double")
+    found = sums.fused_wave_sums(
+        torch.as_tensor(X),
+        ClassCodes(torch.as_tensor(columns), counts),
+        torch.as_tensor(frequencies),
+        torch.float32,
+    )
+    np.testing.assert_allclose(found[0], expected[0], atol=1e-6 * 301)
+    np.testing.assert_allclose(found[1], expected[1], atol=2e-6 * 301)
+
+
+def test_codes_of_zero_count_in_the_harmonics(plain_kernels, rng):
+    """Residuals may be zero, and their rows still belong to the sample."""
+    del plain_kernels
+    X, frequencies = rng.standard_normal((50, 3)), rng.standard_normal((9, 3))
+    values = rng.standard_normal(50) * (np.arange(50) % 3 > 0)
+    weighted = sparse.csr_array((values, np.zeros(50, int), np.arange(51)), shape=(50, 1))
+    expected = wave_sums(X, weighted, frequencies, "double")
+    found = sums.fused_wave_sums(
+        torch.as_tensor(X), weighted, torch.as_tensor(frequencies), torch.float32
+    )
+    np.testing.assert_allclose(found[0], expected[0], atol=1e-6 * 50)
+    np.testing.assert_allclose(found[1], expected[1], atol=2e-6 * 50)
 
 
 def test_sums_do_not_depend_on_slabs(plain_kernels, monkeypatch, rng):

@@ -14,6 +14,7 @@ merge the sums, and compute the losses.
 """
 
 from dataclasses import dataclass, replace
+from functools import singledispatch
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacfourier.arrays import ComplexArray, FloatArray, IntArray, Samples, by_kind
-from pacfourier.core.alignment.targets import Coder, Target
+from pacfourier.core.alignment.targets import Coder, Target, encoded
 from pacfourier.core.phases import (
     Precision,
     double_angle_sums,
@@ -52,6 +53,7 @@ __all__ = [
     "loss_moments",
     "signed_waves",
     "target_losses",
+    "weighted_sums",
 ]
 
 # The largest weight of the pairs i = j, relative to that of all other pairs, by working precision.
@@ -256,8 +258,22 @@ def alignment_sums(
     precision: Precision = "single",
 ) -> AlignmentSums:
     """Return the sums of a data set, for every frequency of a pool."""
-    weights = np.ones(len(y)) if sample_weight is None else sample_weight
-    weighted = target.encode(y)
+    sums: AlignmentSums = weighted_sums(
+        encoded(y, target), X, sample_weight, frequencies, precision
+    )
+    return sums
+
+
+@singledispatch
+def weighted_sums(
+    weighted: sparse.csr_array,
+    X: Samples,
+    sample_weight: FloatArray | None,
+    frequencies: FrequencyPool | FloatArray,
+    precision: Precision,
+) -> AlignmentSums:
+    """Return the sums of samples with coded labels. Codes of another type add their own."""
+    weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
     # The weights may be outside the range of single precision, so divide by a power of two.
     unit = 2.0 ** np.floor(np.log2(weights.max()))
     # A sparse product would drop zeros, but the loops need at least one entry in every row.
@@ -271,7 +287,7 @@ def alignment_sums(
         float(weights.sum()),
         float(np.square(weights).sum()),
         harmonics,
-        len(y),
+        X.shape[0],
         rounding,
     )
 

@@ -17,13 +17,14 @@ To add a kind of label, write a class with the methods of ``Target`` and the two
 """
 
 from dataclasses import dataclass, replace
+from functools import singledispatch
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacfourier.arrays import FloatArray
+from pacfourier.arrays import FloatArray, by_kind
 
 __all__ = [
     "TARGET_TYPES",
@@ -37,6 +38,9 @@ __all__ = [
     "SimplexTarget",
     "Target",
     "TargetType",
+    "coded_labels",
+    "distinct_labels",
+    "encoded",
     "target_of",
     "target_type_of",
 ]
@@ -433,6 +437,25 @@ NAMED_TYPES = (
 )
 TARGET_TYPES: dict[str, TargetType] = {each.name: each for each in NAMED_TYPES}
 """Kinds of labels by name, as in ``target_type="binary"``."""
+
+
+@by_kind
+def coded_labels(X: Any, y: NDArray[Any]) -> Any:
+    """Return labels in the form that is fastest beside X: another type for tensors, else y."""
+    del X
+    return y
+
+
+@singledispatch
+def distinct_labels(y: Any) -> NDArray[Any]:
+    """Return labels as an array. Repeated ones may be left out."""
+    return np.asarray(y)
+
+
+@singledispatch
+def encoded(y: Any, target: Coder) -> Any:
+    """Return the codes of labels: a CSR array, unless the labels are of another type."""
+    return target.encode(y)
 
 
 def target_type_of(target_type: str | TargetType) -> TargetType:

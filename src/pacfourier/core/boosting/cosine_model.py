@@ -18,9 +18,11 @@ from pacfourier.core.phases import ROW_BLOCK, run_tasks, single_threaded_blas, t
 __all__ = [
     "CosineModel",
     "Losses",
+    "PenalisedLoss",
     "Penalties",
     "gradient_sums",
     "hinge_losses",
+    "minimiser",
     "model_scores",
     "moved_model",
     "square_losses",
@@ -101,10 +103,14 @@ class Penalties(NamedTuple):
     ridge: float
     prior: float
 
+    def by_part(self) -> tuple[float, float, float, float]:
+        """Return one factor for each part of a model. Intercepts have none."""
+        return self.prior, self.ridge, self.ridge, self.ridge
+
 
 def hinge_losses(scores: FloatArray, signs: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return squared hinge losses of scores against signs, and their negative derivatives."""
-    slack = np.maximum(0, 1 - signs * scores)
+    slack = (1 - signs * scores).clip(0)
     return slack**2, 2 * signs * slack
 
 
@@ -254,8 +260,7 @@ def penalised_gradient(
               + \frac{ridge}2 \|L\|^2 + \frac{prior}2 \sum_m \|\omega_m\|^2
     """
     loss, gradient, _ = model_gradient(model, X, labels, losses, sample_weight)
-    factors = (penalties.prior, penalties.ridge, penalties.ridge, penalties.ridge)
-    for factor, part, slope in zip(factors, model[:4], gradient[:4], strict=True):
+    for factor, part, slope in zip(penalties.by_part(), model[:4], gradient[:4], strict=True):
         loss += factor / 2 * float(np.vdot(part, part))
         slope += factor * part
     return loss, gradient
@@ -272,14 +277,30 @@ def moved_model(
     n_steps: int,
 ) -> CosineModel:
     """Return the model after some steps of L-BFGS on the penalised loss, in all parameters."""
+    found: FloatArray = minimiser(
+        X, model, PenalisedLoss(labels, losses, sample_weight, penalties), n_steps
+    )
+    return model.unpacked(found)
+
+
+class PenalisedLoss(NamedTuple):
+    """What L-BFGS minimises over the parameters of a model: the arguments of the gradient."""
+
+    labels: FloatArray
+    losses: Losses
+    sample_weight: FloatArray
+    penalties: Penalties
+
+
+@by_kind
+def minimiser(X: Samples, model: CosineModel, loss: PenalisedLoss, n_steps: int) -> FloatArray:
+    """Return the parameters of the model, as one vector, after some steps of L-BFGS."""
     # Predictions import this module, and need no optimiser.
     from scipy.optimize import minimize
 
     def objective(vector: FloatArray) -> tuple[float, FloatArray]:
-        loss, gradient = penalised_gradient(
-            model.unpacked(vector), X, labels, losses, sample_weight, penalties
-        )
-        return loss, gradient.packed()
+        value, gradient = penalised_gradient(model.unpacked(vector), X, *loss)
+        return value, gradient.packed()
 
     with single_threaded_blas():
         found = minimize(
@@ -289,4 +310,4 @@ def moved_model(
             method="L-BFGS-B",
             options={"maxiter": n_steps, "maxcor": MEMORY},
         )
-    return model.unpacked(found.x)
+    return np.asarray(found.x)

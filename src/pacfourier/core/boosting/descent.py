@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from pacfourier.arrays import FloatArray, IntArray, Samples
+from pacfourier.arrays import FloatArray, IntArray, Samples, by_kind
 from pacfourier.core.boosting.cosine_model import CosineModel, Losses, gradient_sums
 
-__all__ = ["Decays", "Descent", "Labelled", "one_cycle"]
+__all__ = ["Decays", "Descent", "Labelled", "one_cycle", "passed_over"]
 
 # How fast the means of gradients and of their squares forget.
 FIRST_MEMORY, SECOND_MEMORY = 0.9, 0.99
@@ -115,8 +115,17 @@ class Descent:
 
         ``rows`` has a method ``take``. ``rates`` is a function of the number of the step.
         """
-        total = 0.0
-        for start in range(0, len(order), batch_size):
-            batch = rows.take(order[start : start + batch_size])
-            total += self.move(batch, rates(self.step)) * batch.n_samples
-        return total / len(order)
+        return float(passed_over(rows.X, self, rows, order, batch_size, rates))
+
+
+@by_kind
+def passed_over(
+    X: Samples, descent: Descent, rows: Labelled, order: IntArray, batch_size: int, rates: Any
+) -> float:
+    """Make one step per mini-batch of rows, whose samples are X, and return the mean loss."""
+    del X
+    total = 0.0
+    for start in range(0, len(order), batch_size):
+        batch = rows.take(order[start : start + batch_size])
+        total += descent.move(batch, rates(descent.step)) * batch.n_samples
+    return total / len(order)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from pacfourier.arrays import FloatArray
+from pacfourier.arrays import FloatArray, by_kind, namespace
 from pacfourier.core.boosting.cosine_model import Losses, square_losses
 
 __all__ = ["OBJECTIVES", "Objective"]
@@ -24,25 +24,39 @@ RAREST = 1e-6
 
 def softmax_losses(scores: FloatArray, labels: FloatArray) -> tuple[FloatArray, FloatArray]:
     r"""Return :math:`-y_k \ln p_k` with :math:`p_k = e^{f_k} / \sum_j e^{f_j}`, and y - p."""
-    logs = scores - special.logsumexp(scores, axis=1, keepdims=True)
-    return -labels * logs, labels - np.exp(logs)
+    logs: FloatArray = log_softmax(scores)
+    return -labels * logs, labels - namespace(logs).exp(logs)
+
+
+@by_kind
+def log_softmax(scores: FloatArray) -> FloatArray:
+    r"""Return :math:`f_k - \ln \sum_j e^{f_j}` for each row."""
+    logs: FloatArray = scores - special.logsumexp(scores, axis=1, keepdims=True)
+    return logs
 
 
 def logistic_losses(scores: FloatArray, labels: FloatArray) -> tuple[FloatArray, FloatArray]:
     r"""Return :math:`\ln(1 + e^f) - y f` for labels 0 or 1, and y - 1 / (1 + exp(-f))."""
-    return np.logaddexp(0, scores) - labels * scores, labels - special.expit(scores)
+    xp = namespace(scores)
+    return xp.logaddexp(xp.zeros_like(scores), scores) - labels * scores, labels - sigmoid(scores)
+
+
+@by_kind
+def sigmoid(scores: FloatArray) -> FloatArray:
+    r"""Return :math:`1 / (1 + e^{-f})`."""
+    return np.asarray(special.expit(scores))
 
 
 def absolute_losses(scores: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return absolute errors, and the signs of what is missing."""
     rest = values - scores
-    return np.abs(rest), np.sign(rest)
+    return abs(rest), namespace(rest).sign(rest)
 
 
 def huber_losses(scores: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     r"""Return :math:`r^2 / 2` for errors up to a bend b, and :math:`b (|r| - b / 2)` beyond."""
     rest = values - scores
-    bounded = np.clip(rest, -HUBER_BEND, HUBER_BEND)
+    bounded = rest.clip(-HUBER_BEND, HUBER_BEND)
     return bounded * (rest - bounded / 2), bounded
 
 

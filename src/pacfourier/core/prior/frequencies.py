@@ -4,6 +4,7 @@ Row m of the pool depends on ``(seed, m)`` only. Any thread or worker can comput
 when it needs them, and forget them afterwards. Memory does not grow with the size of the pool.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,6 +29,8 @@ SAMPLINGS = ("iid", "orthogonal", "sobol", "structured")
 
 # Number of rows whose scales, rotation or quasi-random points are drawn together.
 UNIT = 512
+# How many units draw their scales together, if a row has one scale: those of 32,768 rows.
+UNITS_TOGETHER = 64
 # Streams of random numbers of a pool. Unit u of its rows uses stream FIRST_UNIT + u, and band b of
 # structured rows uses stream (COUPLING_STREAM, b).
 DRAW_STREAM, COUPLING_STREAM, FIRST_UNIT = 0, 1, 2
@@ -99,15 +102,40 @@ class FrequencyPool:
 
     def __getitem__(self, rows: slice | IntArray) -> NDArray[np.float32]:
         indices = np.arange(self.n_frequencies)[rows]
+        if self.sampling == "iid":
+            return self.scales(indices) * standard_normals(self.seed, indices, self.n_features)
         frequencies = np.empty((len(indices), self.n_features), dtype=np.float32)
-        units = indices // UNIT
-        for unit in np.unique(units):
-            members = np.flatnonzero(units == unit)
+        for unit, members in members_by_unit(indices):
             within = indices[members] - unit * UNIT
-            rng = self.stream(FIRST_UNIT + int(unit))
+            rng = self.stream(FIRST_UNIT + unit)
             scales = self.spectrum.scales(rng, UNIT, self.n_features)[within].astype(np.float32)
-            frequencies[members] = scales * self._directions(int(unit), within, rng)
+            frequencies[members] = scales * self._directions(unit, within, rng)
         return frequencies
+
+    def scales(self, indices: IntArray) -> NDArray[np.float32]:
+        """Return the scales of some rows, of shape (n_rows, 1) or (n_rows, n_features).
+
+        Only for the sampling "iid", in which a row is a standard normal vector times its scale.
+        """
+        if not len(indices):
+            return np.empty((0, 1), dtype=np.float32)
+        units, places = np.unique(indices // UNIT, return_inverse=True)
+        wanted, scales = indices % UNIT, []
+        # If every feature has its own scale, those of one unit take as much memory as its rows.
+        size = UNITS_TOGETHER if self.spectrum.has_one_scale else 1
+        for start in range(0, len(units), size):
+            streams = [self.stream(FIRST_UNIT + int(unit)) for unit in units[start : start + size]]
+            table = self.spectrum.scales_of(streams, UNIT, self.n_features)
+            members = np.flatnonzero((places >= start) & (places < start + len(streams)))
+            flat = table.reshape(-1, table.shape[2])
+            rows = (places[members] - start) * UNIT + wanted[members]
+            scales.append((members, flat.take(rows, axis=0).astype(np.float32)))
+        if len(scales) == 1:
+            return scales[0][1]
+        found = np.empty((len(indices), scales[0][1].shape[1]), dtype=np.float32)
+        for members, part in scales:
+            found[members] = part
+        return found
 
     def stream(self, *index: int) -> np.random.Generator:
         """Return one of the independent random streams that belong to the pool."""
@@ -136,8 +164,6 @@ class FrequencyPool:
 
     def _directions(self, unit: int, within: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return rows of the standard normal matrix of a unit, drawn as ``sampling`` says."""
-        if self.sampling == "iid":
-            return standard_normals(self.seed, unit * UNIT + within, self.n_features)
         if self.sampling == "orthogonal":
             rows = np.arange(unit * UNIT, (unit + 1) * UNIT)
             normals = standard_normals(self.seed, rows, self.n_features)
@@ -164,6 +190,15 @@ class FrequencyPool:
             engine.fast_forward(unit * UNIT)
         # The scrambled points are multiples of 2^-30. Half a step from 0 and 1 keeps ndtri finite.
         return ndtri(np.clip(engine.random(UNIT), 2.0**-31, 1 - 2.0**-31))
+
+
+def members_by_unit(indices: IntArray) -> Iterator[tuple[int, IntArray]]:
+    """Yield the numbers of units, each with the positions of the indices that lie in it."""
+    units = indices // UNIT
+    order = np.argsort(units, kind="stable")
+    ends = np.flatnonzero(np.diff(units[order])) + 1
+    for members in np.split(order, ends) if len(order) else []:
+        yield int(units[members[0]]), members
 
 
 def standard_normals(seed: int, indices: IntArray, n_features: int) -> NDArray[np.float32]:

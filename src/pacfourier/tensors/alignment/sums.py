@@ -3,7 +3,6 @@
 # mypy: disable-error-code="misc"
 # The types of the core do not mention tensors, so mypy rejects their registration.
 
-from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
@@ -14,6 +13,7 @@ from pacfourier.arrays import ComplexArray, FloatArray, host
 from pacfourier.core.alignment.sums import wave_sums
 from pacfourier.core.phases import Precision, double_angle_sums, precision_groups
 from pacfourier.core.prior.frequencies import FrequencyPool
+from pacfourier.tensors.codes import ClassCodes
 from pacfourier.tensors.phases import (
     FACTOR_ROUNDING,
     TYPES,
@@ -23,18 +23,17 @@ from pacfourier.tensors.phases import (
     product_precision,
     row_blocks,
 )
+from pacfourier.tensors.prior.frequencies import placed_frequencies
 from pacfourier.tensors.triton import has_triton
 
-# From samples, codes, frequencies and a precision to waves and harmonics.
-WaveSums: TypeAlias = Callable[
-    [torch.Tensor, sparse.csr_array, torch.Tensor, torch.dtype], tuple[ComplexArray, ComplexArray]
-]
+# Codes of labels as a sparse matrix on the host, or as numbers of classes on the device.
+Codes: TypeAlias = sparse.csr_array | ClassCodes
 
 
 @wave_sums.register(torch.Tensor)
 def tensor_wave_sums(
     X: torch.Tensor,
-    weighted: sparse.csr_array,
+    weighted: Codes,
     frequencies: FrequencyPool | FloatArray | torch.Tensor,
     precision: Precision,
 ) -> tuple[ComplexArray, ComplexArray, FloatArray]:
@@ -45,16 +44,27 @@ def tensor_wave_sums(
     rounding = np.zeros(n_frequencies)
     largest = magnitudes(X)
     coarse = FACTOR_ROUNDING[product_precision(X.device)]
+    is_fused = precision == "single" and X.is_cuda and has_triton()
     for columns in frequency_bands(n_frequencies, n_features):
-        block = torch.as_tensor(frequencies[columns], device=X.device)
-        sizes = phase_sizes(block, largest)
+        block = placed_frequencies(frequencies, columns, X.device)
+        if is_fused:
+            from pacfourier.tensors.triton.sums import fused_sums_and_sizes
+
+            # For all frequencies, because reading the sizes first would make the host wait twice.
+            waves[:, columns], harmonics[columns], sizes = fused_sums_and_sizes(
+                X, weighted, block, largest
+            )
+        else:
+            sizes = phase_sizes(block, largest)
         for dtype, members in precision_groups(sizes, precision):
             places = columns.start + members
             if dtype == np.float32:
                 rounding[places] = device_rounding(sizes[members], n_features, coarse)
-            chosen = block if len(members) == len(block) else block[torch.as_tensor(members)]
-            add = wave_sums_of(X, TYPES[dtype])
-            waves[:, places], harmonics[places] = add(X, weighted, chosen, TYPES[dtype])
+            if dtype == np.float64 or not is_fused:
+                chosen = block if len(members) == len(block) else block[torch.as_tensor(members)]
+                waves[:, places], harmonics[places] = blocked_wave_sums(
+                    X, weighted, chosen, TYPES[dtype]
+                )
     return waves, harmonics, rounding
 
 
@@ -70,17 +80,8 @@ def device_rounding(sizes: FloatArray, n_features: int, coarse: float) -> FloatA
     return np.asarray(walk + coarse * (1 + 4 * sizes))
 
 
-def wave_sums_of(X: torch.Tensor, dtype: torch.dtype) -> WaveSums:
-    """Return the function that computes the wave sums of X in this precision."""
-    if X.is_cuda and dtype == torch.float32 and has_triton():
-        from pacfourier.tensors.triton.sums import fused_wave_sums
-
-        return fused_wave_sums
-    return blocked_wave_sums
-
-
 def blocked_wave_sums(
-    X: torch.Tensor, weighted: sparse.csr_array, frequencies: torch.Tensor, dtype: torch.dtype
+    X: torch.Tensor, weighted: Codes, frequencies: torch.Tensor, dtype: torch.dtype
 ) -> tuple[ComplexArray, ComplexArray]:
     """Return the sums of u_i exp(i omega . x_i) and of exp(2 i omega . x_i)."""
     columns = frequencies.to(dtype).T
@@ -88,7 +89,7 @@ def blocked_wave_sums(
     harmonics = X.new_zeros((2, len(frequencies)), dtype=torch.float64)
     for rows in row_blocks(len(X), len(frequencies)):
         phases = X[rows].to(dtype) @ columns
-        codes = torch.as_tensor(weighted[rows].toarray().T, dtype=dtype, device=X.device)
+        codes = dense_codes(weighted, rows, X.device).to(dtype).T
         cosines, sines = phases.cos(), phases.sin()
         waves[0] += codes @ cosines
         waves[1] += codes @ sines
@@ -98,3 +99,10 @@ def blocked_wave_sums(
     real, imaginary = host(waves)
     squared_cosines, products = host(harmonics)
     return real + 1j * imaginary, double_angle_sums(squared_cosines, products, len(X))
+
+
+def dense_codes(codes: Codes, rows: slice, device: torch.device) -> torch.Tensor:
+    """Return the codes of some rows as a matrix on a device."""
+    if isinstance(codes, ClassCodes):
+        return codes.dense(rows)
+    return torch.as_tensor(codes[rows].toarray(), device=device)

@@ -1,7 +1,10 @@
-"""The loss and gradient of the cosine model on tensors."""
+"""The loss and gradient of the cosine model on tensors, and its minimiser on their device."""
 
 # mypy: disable-error-code="misc"
 # The types of the core do not mention tensors, so mypy rejects their registration.
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -10,10 +13,83 @@ from pacfourier.arrays import FloatArray, host
 from pacfourier.core.boosting.cosine_model import (
     CosineModel,
     Losses,
+    PenalisedLoss,
     gradient_sums,
+    minimiser,
     model_scores,
 )
+from pacfourier.tensors.boosting.lbfgs import lbfgs
 from pacfourier.tensors.phases import row_blocks
+
+# More rows than for sums, because every operation on a block has to be launched: with 500
+# frequencies, the cosines of a block take 64 MB.
+MOST_ROWS, SMALLER_BLOCK = 2**16, 4
+
+
+class Parts(NamedTuple):
+    """The parameters of a ``CosineModel`` as tensors."""
+
+    frequencies: torch.Tensor
+    cosines: torch.Tensor
+    sines: torch.Tensor
+    linear: torch.Tensor
+    intercepts: torch.Tensor
+
+    def to(self, dtype: torch.dtype) -> "Parts":
+        """Return the parameters in another precision."""
+        return Parts(*(part.to(dtype) for part in self))
+
+    def packed(self) -> torch.Tensor:
+        """Return all parameters as one vector."""
+        return torch.cat([part.flatten() for part in self])
+
+    def unpacked(self, vector: torch.Tensor) -> "Parts":
+        """Return parameters of the same shapes that are views of one vector."""
+        pieces = vector.split([part.numel() for part in self])
+        return Parts(*(new.view_as(old) for new, old in zip(pieces, self, strict=True)))
+
+
+def tensor_parts(model: CosineModel, X: torch.Tensor) -> Parts:
+    """Return the parameters of a model in the precision and on the device of X."""
+    return Parts(*(torch.as_tensor(part, dtype=X.dtype, device=X.device) for part in model))
+
+
+class BlockGradient(NamedTuple):
+    """What some rows add to the loss and the gradient, and their residuals."""
+
+    loss: torch.Tensor
+    gradient: Parts
+    residuals: torch.Tensor
+
+
+def block_gradient(
+    X: torch.Tensor,
+    parts: Parts,
+    labels: torch.Tensor,
+    losses: Losses,
+    sample_weight: torch.Tensor,
+) -> BlockGradient:
+    """Return the loss and gradient of some rows, with all work queued on the device."""
+    frequencies, cosine_weights, sine_weights, slopes, _ = parts
+    cosines, sines, scores = waves_and_scores(X, parts)
+    found: Any = losses(scores, labels)  # type: ignore[arg-type]
+    values, residuals = found
+    weights = sample_weight[:, None]
+    pull = (residuals * weights).to(X.dtype)
+    turning = (pull @ sine_weights.T) * cosines - (pull @ cosine_weights.T) * sines
+    gradient = Parts(
+        -(turning.T @ X[:, : frequencies.shape[1]]),
+        -(cosines.T @ pull),
+        -(sines.T @ pull),
+        -(X.T @ pull) if len(slopes) else slopes,
+        -pull.sum(dim=0),
+    )
+    return BlockGradient((values * weights).sum(), gradient, residuals)
+
+
+def blocks_of(X: torch.Tensor, n_frequencies: int) -> Iterator[slice]:
+    """Cut rows into blocks whose cosines take a bounded amount of memory."""
+    yield from row_blocks(len(X), SMALLER_BLOCK * max(n_frequencies, 1), MOST_ROWS)
 
 
 @gradient_sums.register(torch.Tensor)
@@ -25,41 +101,57 @@ def tensor_gradient_sums(
     sample_weight: FloatArray,
     residuals: FloatArray,
 ) -> tuple[float, CosineModel]:
-    """Return the loss and the gradient of all rows, and write the residuals in place.
-
-    The scores are few, so they move to the host, where ``losses`` can be any NumPy function.
-    """
+    """Return the loss and the gradient of all rows, and write the residuals in place."""
     parts = tensor_parts(model, X)
-    frequencies, cosine_weights, sine_weights, slopes, _ = parts
+    labels_there, weights = (
+        torch.as_tensor(each, device=X.device) for each in (labels, sample_weight)
+    )
     loss, gradient = 0.0, model.zeros()
-    for rows in row_blocks(len(X), max(len(frequencies), 1)):
-        cosines, sines, scores = waves_and_scores(X[rows], parts)
-        values, residuals[rows] = losses(host(scores), labels[rows])
-        weights = sample_weight[rows, np.newaxis]
-        loss += float((values * weights).sum())
-        pull = torch.as_tensor(residuals[rows] * weights, dtype=X.dtype, device=X.device)
-        turning = (pull @ cosine_weights.T) * sines - (pull @ sine_weights.T) * cosines
-        slopes_part = X[rows].T @ pull if len(slopes) else slopes
-        moved = -(turning.T @ X[rows][:, : frequencies.shape[1]])
-        found = (moved, cosines.T @ pull, sines.T @ pull, slopes_part, pull.sum(dim=0))
-        for total, part in zip(gradient, found, strict=True):
-            total -= host(part)
+    for rows in blocks_of(X, len(model.frequencies)):
+        found = block_gradient(X[rows], parts, labels_there[rows], losses, weights[rows])
+        loss += float(found.loss)
+        residuals[rows] = host(found.residuals)
+        for total, part in zip(gradient, found.gradient, strict=True):
+            total += host(part)
     return loss, gradient
 
 
-def tensor_parts(model: CosineModel, X: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Return the parameters of a model in the precision and on the device of X."""
-    return tuple(torch.as_tensor(part, dtype=X.dtype, device=X.device) for part in model)
+@minimiser.register(torch.Tensor)
+def tensor_minimiser(
+    X: torch.Tensor, model: CosineModel, loss: PenalisedLoss, n_steps: int
+) -> FloatArray:
+    """Return the parameters after some steps of L-BFGS, whose vectors stay on the device."""
+    labels, weights = (
+        torch.as_tensor(each, device=X.device) for each in (loss.labels, loss.sample_weight)
+    )
+    start = Parts(*(torch.as_tensor(part, device=X.device).double() for part in model))
+
+    def objective(vector: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        exact = start.unpacked(vector)
+        parts, value = exact.to(X.dtype), vector.new_zeros(())
+        gradient = torch.zeros_like(vector)
+        for rows in blocks_of(X, len(parts.frequencies)):
+            found = block_gradient(X[rows], parts, labels[rows], loss.losses, weights[rows])
+            value = value + found.loss
+            gradient += found.gradient.packed()
+        slopes = start.unpacked(gradient)
+        factors = loss.penalties.by_part()
+        for factor, part, slope in zip(factors, exact[:4], slopes[:4], strict=True):
+            value = value + factor / 2 * part.square().sum()
+            slope.add_(part, alpha=factor)
+        return value, gradient
+
+    return np.asarray(host(lbfgs(objective, start.packed(), n_steps)))
 
 
 def waves_and_scores(
-    X: torch.Tensor, parts: tuple[torch.Tensor, ...]
+    X: torch.Tensor, parts: Parts
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return cosines, sines and scores of some rows."""
     frequencies, cosine_weights, sine_weights, slopes, intercepts = parts
     phases = X[:, : frequencies.shape[1]] @ frequencies.T
     cosines, sines = phases.cos(), phases.sin()
-    scores = cosines @ cosine_weights + sines @ sine_weights + intercepts
+    scores = torch.addmm(intercepts, cosines, cosine_weights) + sines @ sine_weights
     return cosines, sines, scores + X @ slopes if len(slopes) else scores
 
 

@@ -26,7 +26,6 @@ from pacfourier.tensors.triton.halves import (
     gradient_tile,
     halves,
     powers_of_two,
-    row_scaled_halves,
 )
 
 # The largest second dimension of a grid of programs that CUDA can launch.
@@ -47,6 +46,8 @@ class SortedSamples(NamedTuple):
     tile : Tile
     is_exact : bool
         Whether products have the accuracy of single precision.
+    largest_slope : tensor without axes
+        The largest slope of a sample, for tilts of at most one.
     """
 
     samples: Halves
@@ -55,12 +56,13 @@ class SortedSamples(NamedTuple):
     owners: torch.Tensor
     tile: Tile
     is_exact: bool
+    largest_slope: torch.Tensor
 
 
 def sorted_samples(X: torch.Tensor, weighted: sparse.csr_array) -> SortedSamples:
     """Return samples in the form that the kernels read."""
     tile = gradient_tile(X)
-    chunks = code_chunks(weighted, tile.samples, X.device, tiles=1)
+    chunks = code_chunks(weighted, tile.samples, X.device, tile.samples)
     units = powers_of_two(magnitudes(X))
     width = -(-X.shape[1] // tile.features) * tile.features
     columns = torch.arange(weighted.shape[1], device=X.device)
@@ -73,6 +75,7 @@ def sorted_samples(X: torch.Tensor, weighted: sparse.csr_array) -> SortedSamples
         (columns[:, None] == chunks.columns).double(),
         tile,
         FACTOR_ROUNDING[product_precision(X.device)] == 0,
+        chunks.values.abs().max().double() * math.sqrt(2),
     )
 
 
@@ -89,16 +92,20 @@ def fused_losses_and_gradients(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the losses and gradients of a few frequencies."""
     del dtype  # The kernels are for single precision only.
+    from pacfourier.tensors.triton.layouts import frequency_halves
+
     n_frequencies, n_features = frequencies.shape
     n_padded = -(-n_frequencies // X.tile.frequencies) * X.tile.frequencies
-    omegas = torch.as_tensor(frequencies, device=X.units.device) * X.units / (2 * math.pi)
-    left = row_scaled_halves(omegas, n_padded, X.samples.high.shape[1])
+    moved = torch.as_tensor(frequencies, device=X.units.device)
+    with torch.cuda.device_of(X.units):
+        left, _ = frequency_halves(moved, X.units, X.units, n_padded, X.samples.high.shape[1])
     # The objective is typed for arrays, but computes with tensors alike.
     waves: Any = fused_waves(X, left)
     losses, tilts = objective.losses_and_tilts(waves)
     slopes = fused_gradients(X, left, torch.as_tensor(tilts))
-    gradients = slopes[:n_frequencies, :n_features] * X.units
-    return host(losses[:n_frequencies]), host(-gradients)
+    gradients = slopes[:n_frequencies, :n_features] * -X.units
+    found = host(torch.cat([gradients, torch.as_tensor(losses)[:n_frequencies, None]], dim=1))
+    return found[:, -1], found[:, :-1]
 
 
 def fused_waves(X: SortedSamples, left: Halves) -> torch.Tensor:
@@ -118,7 +125,7 @@ def fused_gradients(X: SortedSamples, left: Halves, tilts: torch.Tensor) -> torc
     """Return minus the gradients in the scaled features, of shape (n_frequencies, width)."""
     from pacfourier.tensors.triton.kernels import tile_gradients
 
-    largest = tilts.abs().amax(dim=(0, 1)) * X.chunks.values.abs().max() * math.sqrt(2)
+    largest = tilts.abs().amax(dim=(0, 1)) * X.largest_slope
     units = powers_of_two(largest)
     scaled = (tilts / units).transpose(0, 1).float().contiguous()
     gradients = torch.zeros(left.high.shape, dtype=torch.float64, device=units.device)
@@ -140,7 +147,9 @@ def tile_slabs(X: SortedSamples, left: Halves) -> Iterator[slice]:
 
 
 def tiles_of(X: SortedSamples, tiles: slice) -> SortedSamples:
-    """Return a slice of the tiles."""
+    """Return a slice of the tiles, or all of them without copies."""
+    if tiles.start == 0 and tiles.stop == len(X.chunks.starts):
+        return X
     rows = slice(tiles.start * X.tile.samples, tiles.stop * X.tile.samples)
     chunks = Chunks(
         X.chunks.rows[rows],
@@ -149,6 +158,7 @@ def tiles_of(X: SortedSamples, tiles: slice) -> SortedSamples:
         X.chunks.starts[tiles] - rows.start,
         X.chunks.counts[tiles],
         X.chunks.columns[tiles],
+        *X.chunks[6:],
     )
     samples = X.samples._replace(high=X.samples.high[rows], low=X.samples.low[rows])
     return X._replace(samples=samples, chunks=chunks, owners=X.owners[:, tiles])

@@ -18,16 +18,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy import sparse
 
 from pacfourier.arrays import host
 
-# The number of tiles of samples that one program adds up before it writes its sums.
-TILES = 16
+# The number of samples that one program adds up before it writes its sums.
+ROWS_PER_CHUNK = 2048
 # The most numbers in a slab of samples that is on the device in halves: 512 MB.
 LARGEST_SLAB = 2**27
 # Scaled numbers are at most 2^7, so that products do not overflow and low halves do not underflow.
 LARGEST_EXPONENT = 7
+# The bits of the mantissa in double precision, and the smallest stored exponent that is scaled.
+MANTISSA_BITS, SMALLEST_STORED = 52, 64
 
 
 class Tile(NamedTuple):
@@ -58,6 +61,12 @@ class Chunks(NamedTuple):
         Entries of value zero pad every column to whole tiles.
     starts, counts, columns : tensors of shape (n_chunks,)
         The first entry of each chunk, its number of tiles, and its column of the codes.
+    ends : tensor of shape (n_columns + 1,)
+        The chunks of column k are those from ``ends[k]`` to ``ends[k + 1]``.
+    padding : tensor of shape (n_columns,)
+        The number of entries that pad each column.
+    is_plain : bool
+        Whether all values are one, but for padding.
     """
 
     rows: torch.Tensor
@@ -66,6 +75,9 @@ class Chunks(NamedTuple):
     starts: torch.Tensor
     counts: torch.Tensor
     columns: torch.Tensor
+    ends: torch.Tensor
+    padding: torch.Tensor
+    is_plain: bool
 
 
 def tile_of(X: torch.Tensor) -> Tile:
@@ -73,7 +85,8 @@ def tile_of(X: torch.Tensor) -> Tile:
     if shared_memory(X.device) < 200_000:
         return gradient_tile(X)
     if _width(X) <= 128:
-        return Tile(128, 128, _width(X), warps=8, stages=2)
+        # With one stage two programs share a processor: one multiplies, the other takes cosines.
+        return Tile(128, 64, _width(X), warps=8, stages=1)
     return Tile(128, 128, 64, warps=8, stages=3)
 
 
@@ -93,9 +106,9 @@ def _width(X: torch.Tensor) -> int:
 
 
 def code_chunks(
-    weighted: sparse.csr_array, tile: int, device: torch.device, tiles: int = TILES
+    weighted: sparse.csr_array, tile: int, device: torch.device, most: int = ROWS_PER_CHUNK
 ) -> Chunks:
-    """Sort the entries of the codes by column, and cut each column into chunks of some tiles."""
+    """Sort the entries of the codes by column, and cut each column into chunks of ``most`` rows."""
     columns = torch.as_tensor(weighted.indices, device=device).long()
     starts = torch.as_tensor(weighted.indptr, device=device).long()
     lengths = starts.diff()
@@ -104,29 +117,104 @@ def code_chunks(
     is_first[starts[:-1]] = 1
     values = torch.as_tensor(weighted.data, dtype=torch.float32, device=device)
     sizes = np.bincount(weighted.indices, minlength=weighted.shape[1])
-    padded = -(-sizes // tile) * tile
-    offsets = np.cumsum(padded) - padded
-    shifts = torch.as_tensor(offsets - (np.cumsum(sizes) - sizes), device=device)
+    layout = Layout.of(sizes, tile, most // tile, device)
     order = torch.argsort(columns, stable=True)
-    places = torch.arange(len(order), device=device) + shifts[columns[order]]
+    places = layout.places(columns[order])
+    rows, values, is_first = (
+        layout.laid_out(entries[order], places) for entries in (owners, values, is_first)
+    )
+    return layout.chunks(rows, values, is_first, is_plain=False)
 
-    def laid_out(entries: torch.Tensor) -> torch.Tensor:
-        # Padding entries refer to row zero, with the value zero.
-        filled = entries.new_zeros(int(padded.sum()))
-        filled[places] = entries[order]
+
+def class_chunks(
+    columns: torch.Tensor, sizes: NDArray[np.intp], tile: int, most: int = ROWS_PER_CHUNK
+) -> Chunks:
+    """Return the chunks of codes with a single one in every row.
+
+    Parameters
+    ----------
+    columns : tensor of shape (n_samples,)
+        The column of each row.
+    sizes : array of shape (n_columns,)
+        The number of rows of each column.
+    tile, most : int
+        The number of rows of a tile, and of a chunk.
+    """
+    layout = Layout.of(sizes, tile, most // tile, columns.device)
+    # Sorting bytes takes one pass.
+    ordered, order = torch.sort(
+        columns.to(torch.uint8) if len(sizes) < 256 else columns, stable=True
+    )
+    places = layout.places(ordered.long())
+    ones = layout.laid_out(torch.ones(len(order), device=columns.device), places)
+    return layout.chunks(layout.laid_out(order, places), ones, ones, is_plain=True)
+
+
+class Layout(NamedTuple):
+    """Where sorted entries go, so that every column starts a new tile.
+
+    Attributes
+    ----------
+    shifts : tensor of shape (n_columns,)
+        How far the entries of a column move.
+    table : tensor of shape (3, n_chunks)
+        The starts, counts and columns of ``Chunks``.
+    ends : tensor of shape (n_columns + 1,)
+    padding : tensor of shape (n_columns,)
+    n_padded : int
+        The number of entries after padding.
+    """
+
+    shifts: torch.Tensor
+    table: torch.Tensor
+    ends: torch.Tensor
+    padding: torch.Tensor
+    n_padded: int
+
+    @classmethod
+    def of(cls, sizes: NDArray[Any], tile: int, tiles: int, device: torch.device) -> "Layout":
+        """Return the layout of columns of given sizes."""
+        padded = -(-sizes // tile) * tile
+        offsets = np.cumsum(padded) - padded
+        size = tiles * tile
+        n_chunks = -(-padded // size)
+        column = np.repeat(np.arange(len(sizes)), n_chunks)
+        ends = np.concatenate([[0], np.cumsum(n_chunks)])
+        within = size * (np.arange(len(column)) - ends[column])
+        counts = np.minimum(size, padded[column] - within) // tile
+        shifts = offsets - (np.cumsum(sizes) - sizes)
+        # One copy to the device, because every copy waits for the device.
+        parts = (shifts, offsets[column] + within, counts, column, ends, padded - sizes)
+        lengths = [len(part) for part in parts]
+        moved = torch.as_tensor(np.concatenate(parts).astype(np.int64), device=device)
+        first, *table, ends_there, padding = moved.split(lengths)
+        return cls(first, torch.stack(table), ends_there, padding, int(padded.sum()))
+
+    def chunks(
+        self, rows: torch.Tensor, values: torch.Tensor, firsts: torch.Tensor, *, is_plain: bool
+    ) -> Chunks:
+        """Return the chunks of entries that are laid out."""
+        starts, counts, columns = self.table
+        return Chunks(
+            rows, values, firsts, starts, counts, columns, self.ends, self.padding, is_plain
+        )
+
+    def places(self, columns: torch.Tensor) -> torch.Tensor:
+        """Return the place of each entry, given the sorted columns."""
+        return torch.arange(len(columns), device=columns.device) + self.shifts[columns]
+
+    def laid_out(self, entries: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+        """Return the entries in their places. Padding entries refer to row zero, with value 0."""
+        filled = entries.new_zeros(self.n_padded)
+        filled[places] = entries
         return filled
-
-    size = tiles * tile
-    n_chunks = -(-padded // size)
-    column = np.repeat(np.arange(len(sizes)), n_chunks)
-    within = size * (np.arange(len(column)) - np.repeat(np.cumsum(n_chunks) - n_chunks, n_chunks))
-    counts = np.minimum(size, padded[column] - within) // tile
-    table = torch.as_tensor(np.stack([offsets[column] + within, counts, column]), device=device)
-    return Chunks(laid_out(owners), laid_out(values), laid_out(is_first), *table)
 
 
 def slabs(chunks: Chunks, tile: int, largest: int) -> Iterator[Chunks]:
     """Cut the chunks into slabs of at most ``largest`` rows, or of one chunk if that is longer."""
+    if len(chunks.rows) <= largest:
+        yield chunks
+        return
     starts, counts = host(chunks.starts), host(chunks.counts)
     ends = starts + counts * tile
     first = 0
@@ -140,15 +228,20 @@ def slabs(chunks: Chunks, tile: int, largest: int) -> Iterator[Chunks]:
             chunks.starts[first:last] - begin,
             chunks.counts[first:last],
             chunks.columns[first:last],
+            (chunks.ends - first).clamp(0, last - first),
+            chunks.padding,
+            chunks.is_plain,
         )
         first = last
 
 
 def powers_of_two(sizes: torch.Tensor) -> torch.Tensor:
     """Return powers of two; numbers up to these sizes, divided by them, are at most 2^7."""
-    exponents = torch.frexp(sizes.double()).exponent
-    units = torch.ldexp(torch.ones_like(sizes, dtype=torch.float64), exponents - LARGEST_EXPONENT)
-    return torch.where(sizes > 0, units, 1.0).to(sizes.dtype)
+    stored = sizes.double().view(torch.int64) >> MANTISSA_BITS
+    # The stored exponent of 1 is 1023, and that of a number from 1 to 2 too.
+    units = ((stored - (LARGEST_EXPONENT - 1)) << MANTISSA_BITS).view(torch.float64)
+    # Zeros, and numbers too small for a unit that is a normal number, are not scaled.
+    return torch.where(stored > SMALLEST_STORED, units, 1.0).to(sizes.dtype)
 
 
 def row_scaled_halves(matrix: torch.Tensor, n_rows: int, width: int) -> Halves:

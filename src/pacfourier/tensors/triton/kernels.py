@@ -109,13 +109,14 @@ def _wave_sums(
     width_block: tl.constexpr,
     frequency_block: tl.constexpr,
     sample_block: tl.constexpr,
+    is_plain: tl.constexpr,
     is_exact: tl.constexpr,
     stages: tl.constexpr,
 ):
     """Sum over one chunk of samples, tile by tile, for one block of frequencies.
 
     Frequencies are the rows of a tile. A thread then holds many samples of a few frequencies, and
-    can add up most of them without other threads.
+    can add up most of them without other threads. If the codes are plain, all values are one.
     """
     members = tl.program_id(0) * frequency_block + tl.arange(0, frequency_block)
     chunk = tl.program_id(1)
@@ -149,10 +150,15 @@ def _wave_sums(
                 stages,
             )
         cosines, sines = _cosine_sine(turns)
-        value = tl.load(values + rows)[None, :]
-        reals += tl.sum(value * cosines, axis=1)
-        imaginaries += tl.sum(value * sines, axis=1)
-        counted = tl.load(firsts + rows)[None, :] * cosines
+        counted = cosines
+        if is_plain:
+            reals += tl.sum(cosines, axis=1)
+            imaginaries += tl.sum(sines, axis=1)
+        else:
+            value = tl.load(values + rows)[None, :]
+            reals += tl.sum(value * cosines, axis=1)
+            imaginaries += tl.sum(value * sines, axis=1)
+            counted *= tl.load(firsts + rows)[None, :]
         squares += tl.sum(counted * cosines, axis=1)
         products += tl.sum(counted * sines, axis=1)
     out = sums + chunk.to(tl.int64) * 4 * n_frequencies + members
@@ -182,7 +188,14 @@ def chunk_sums(frequencies: Any, samples: Any, chunks: Any, tile: Any, *, is_exa
     grid = (n_frequencies // tile.frequencies, len(chunks.starts))
     codes = (chunks.values, chunks.firsts, chunks.starts, chunks.counts)
     _wave_sums[grid](
-        *frequencies, *samples[:2], *codes, sums, n_frequencies, width, **_options(tile, is_exact)
+        *frequencies,
+        *samples[:2],
+        *codes,
+        sums,
+        n_frequencies,
+        width,
+        is_plain=chunks.is_plain,
+        **_options(tile, is_exact),
     )
     return sums
 
