@@ -168,6 +168,11 @@ class CodedRows(NamedTuple):
     columns: Columns
     rows: Labelled
 
+    @property
+    def X(self) -> Any:
+        """The samples, before they are coded."""
+        return self.rows.X
+
     def take(self, chosen: IntArray) -> Labelled:
         """Return chosen rows with their codes."""
         return coded_rows(self.columns, self.rows.take(chosen))

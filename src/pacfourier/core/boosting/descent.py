@@ -59,6 +59,10 @@ class Labelled(NamedTuple):
 class RowsToTake(Protocol):
     """Labelled rows of which some can be taken."""
 
+    @property
+    def X(self) -> Samples:
+        """The samples, perhaps before they are coded."""
+
     def take(self, rows: IntArray, /) -> Labelled:
         """Return chosen rows."""
 
@@ -113,14 +117,14 @@ class Descent:
     def pass_over(self, rows: RowsToTake, order: IntArray, batch_size: int, rates: Any) -> float:
         """Make one step per mini-batch of rows in an order, and return the mean loss.
 
-        ``rows`` has a method ``take``. ``rates`` is a function of the number of the step.
+        ``rates`` is a function of the number of the step.
         """
         return float(passed_over(rows.X, self, rows, order, batch_size, rates))
 
 
 @by_kind
 def passed_over(
-    X: Samples, descent: Descent, rows: Labelled, order: IntArray, batch_size: int, rates: Any
+    X: Samples, descent: Descent, rows: RowsToTake, order: IntArray, batch_size: int, rates: Any
 ) -> float:
     """Make one step per mini-batch of rows, whose samples are X, and return the mean loss."""
     del X
