@@ -169,7 +169,7 @@ class CodedRows(NamedTuple):
     rows: Labelled
 
     @property
-    def X(self) -> Any:
+    def X(self) -> Any:  # noqa: N802
         """The samples, before they are coded."""
         return self.rows.X
 

@@ -60,7 +60,7 @@ class RowsToTake(Protocol):
     """Labelled rows of which some can be taken."""
 
     @property
-    def X(self) -> Samples:
+    def X(self) -> Samples:  # noqa: N802
         """The samples, perhaps before they are coded."""
 
     def take(self, rows: IntArray, /) -> Labelled:
