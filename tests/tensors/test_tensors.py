@@ -302,7 +302,7 @@ def test_bad_labels_raise_an_error():
     X = torch.zeros((4, 3))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         PBRFF(2, n_candidates=10).fit(X, [0, 1])
-    with pytest.raises(ValueError, match="needs y, got None"):
+    with pytest.raises(ValueError, match="requires y to be passed"):
         PBRFF(2, n_candidates=10).fit(X, None)
     with pytest.raises(ValueError, match="1d array, got an array of shape"):
         PBLandmarks("random").fit(X, torch.zeros((4, 2)))
