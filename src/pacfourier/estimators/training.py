@@ -54,8 +54,8 @@ SMALL_SAMPLE, LARGE_SAMPLE = 1000, 10_000
 ASIDE, MOST_ASIDE = 0.2, 10_000
 # Recipes are compared on at most so many rows, because more would hardly change the choice.
 MOST_TRIED = 60_000
-# Rows with their codes are kept in memory up to so many numbers (128 MB).
-MOST_CODED_NUMBERS = 2**25
+# Rows with their codes are kept in memory up to so many numbers (64 MB).
+MOST_CODED_NUMBERS = 2**24
 # Runs on large samples that only compare recipes are shortened to this share.
 SHORT_RUN = 0.3
 # Rows that are coded at a time when scores are computed.

@@ -35,6 +35,7 @@ from pacfourier.tabular.training_rows import (
     LabelledRows,
     TrainingRows,
     frame_summary,
+    joined,
     training_rows,
 )
 
@@ -96,7 +97,7 @@ def fit_table(
     certificate, final = None, learned.predictor
     if settings.certify is None:
         report("learning from all rows", 0.8)
-        final = learned_predictor(all_rows(rows), rows, settings).predictor
+        final = learned_predictor(joined([rows.learned, rows.held_out]), rows, settings).predictor
     else:
         certificate = table_certificate(rows, final, settings)
     record = fit_record(rows, settings, certificate)
@@ -166,15 +167,6 @@ def held_out_rows(rows: TrainingRows, predictor: Any) -> HeldOut:
     is_classes = rows.target.task == "classification"
     probabilities = predictor.predict_proba(X) if is_classes else None
     return HeldOut(rows.frame, truth, predictor.predict(X), probabilities)
-
-
-def all_rows(rows: TrainingRows) -> LabelledRows:
-    """Return the rows of both parts."""
-    parts = (rows.learned, rows.held_out)
-    names = ("X", "y", "samples", "groups")
-    return LabelledRows(
-        *(np.concatenate([getattr(each, name) for each in parts]) for name in names)
-    )
 
 
 def compared(

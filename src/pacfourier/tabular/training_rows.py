@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from pacfourier.arrays import FloatArray
@@ -165,6 +166,8 @@ def training_rows(table: Table, division: Division, advance: Advance) -> Trainin
         reader.read(block, draws)
         advance(0.5 + reader.n_read / n_rows / 2)
     notes = [*table.notes, *omissions(columns), *reader.notes()]
+    # Arrow keeps the memory of blocks for later ones.
+    pa.default_memory_pool().release_unused()
     return reader.finished(notes)
 
 
@@ -321,7 +324,6 @@ class Reader:
     def finished(self, notes: list[str]) -> TrainingRows:
         """Return all rows that were read."""
         learned, held_out = joined(self.learned), joined(self.held_out)
-        self.learned.clear()
         check_parts(self.target, learned, held_out)
         assert self.summary is not None
         counts = {
@@ -346,11 +348,18 @@ def unlabelled_notes(counted: Mapping[str, int], target: str) -> list[str]:
 
 
 def joined(parts: list[LabelledRows]) -> LabelledRows:
-    """Return the rows of all blocks."""
-    names = ("X", "y", "samples", "groups")
-    return LabelledRows(
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in names)
+    """Return the rows of all blocks. The list is emptied on the way, to save memory."""
+    y, samples, groups = (
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("y", "samples", "groups")
     )
+    X = np.empty((len(y), parts[0].X.shape[1]), dtype=np.float32)
+    start = 0
+    while parts:
+        block = parts.pop(0).X
+        X[start : start + len(block)] = block
+        start += len(block)
+    return LabelledRows(X, y, samples, groups)
 
 
 def check_parts(target: TableTarget, learned: LabelledRows, held_out: LabelledRows) -> None:
