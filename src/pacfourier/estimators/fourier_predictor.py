@@ -84,7 +84,8 @@ class Split(NamedTuple):
     def rows(self, chosen: IntArray) -> tuple[Any, NDArray[Any], FloatArray | None]:
         """Return chosen rows as numbers, with their labels and weights."""
         X, y, weights = self.block[:3]
-        rows = taken(X, chosen)
+        # Parts are sorted, so a part of this size is all of the rows, which need no copy.
+        rows = X if len(chosen) == X.shape[0] else taken(X, chosen)
         numbers = rows if self.encoder is None else self.encoder.encoded(rows)
         return numbers, np.asarray(y)[chosen], None if weights is None else weights[chosen]
 
