@@ -241,7 +241,7 @@ def show_thresholds(model: "TableModel") -> None:
     """Print from which probability on to predict the rarer class, for wished recalls."""
     name = model.target.classes[model.rarer_place()]
     typer.echo(f"\nTo find more rows of {name!r}, pass a threshold to 'pacfourier predict':")
-    headers = ["wished recall", "--threshold", "precision", "share of rows predicted"]
+    headers = ["recall at least", "--threshold", "precision", "share of rows predicted"]
     show(
         [
             [
