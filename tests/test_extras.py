@@ -71,11 +71,11 @@ def test_libraries_that_are_installed_are_imported():
     [
         ("typer", ["--help"]),
         ("rich", ["--help"]),
-        ("skops", ["certify", "model.skops"]),
+        ("skops", ["fit", "data.csv", "--target", "kind"]),
         ("pandas", ["predict", "model.skops", "data.csv"]),
         ("pyarrow", ["fit", "data.csv", "--target", "kind"]),
+        ("skrub", ["fit", "data.csv", "--target", "kind"]),
         ("matplotlib", ["reproduce"]),
-        ("matplotlib", ["fit", "data.csv", "--target", "kind"]),
     ],
 )
 def test_the_command_says_what_to_install(library, arguments):
@@ -100,8 +100,8 @@ def test_the_command_works_with_its_libraries():
     ("library", "code"),
     [
         ("matplotlib", "from pacfourier import plots; plots._axes(None)"),
-        ("pandas", "import pacfourier.tabular"),
-        ("pyarrow", "import pacfourier.tabular.table_files"),
+        ("pandas", "from pacfourier.tabular import fit_table"),
+        ("pyarrow", "from pacfourier.tabular import open_table"),
         ("distributed", "from pacfourier.experiments import runner; "
          "runner._workers(None, 'tcp://nowhere').__enter__()"),
     ],

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 # The libraries that are not installed with the package itself, and the extra that installs them.
 EXTRA_OF_LIBRARY = {
@@ -24,6 +25,19 @@ EXTRA_OF_LIBRARY = {
 
 class MissingExtraError(ModuleNotFoundError):
     """An optional library is not installed; the message says how to install it."""
+
+
+def check_installed(library: str) -> None:
+    """Raise MissingExtraError if a library that is needed later is not installed.
+
+    Parameters
+    ----------
+    library : str
+        One of ``EXTRA_OF_LIBRARY``. It is not imported.
+    """
+    with explain_missing_extra():
+        if find_spec(library) is None:
+            raise ModuleNotFoundError(f"No module named {library!r}", name=library)
 
 
 @contextmanager

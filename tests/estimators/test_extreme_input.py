@@ -75,8 +75,9 @@ def test_amounts_whose_powers_overflow_are_refused():
         FourierRegressor(3, **QUICK).fit(X, X[:, 0] / X[:, 0].max() * 1e200)
 
 
+# BoostedRFF measures columns in their own units first.
 @pytest.mark.parametrize("size", [2e15, 3e38])
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", [name for name in ALL if name != "BoostedRFF"])
 def test_values_whose_squares_overflow_in_single_precision_are_refused(name, size):
     rows = (X / np.abs(X).max() * size).astype(np.float32)
     message = rf"X must lie between -1e15 and 1e15 for {name}, got .*: pass X in double precision"

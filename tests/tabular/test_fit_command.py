@@ -786,7 +786,13 @@ def started(*arguments):
     command = [sys.executable, "-m", "pacfourier", *map(str, arguments)]
     environment = os.environ | {"PYTHONPATH": str(Path(pacfourier.__file__).parents[1])}
     return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        # In the background of a shell, interrupts are ignored, and processes inherit this.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
 
 

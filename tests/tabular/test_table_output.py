@@ -234,7 +234,7 @@ def test_an_existing_file_needs_the_option(tmp_path):
 
 
 def test_the_suffix_and_the_folder_are_checked(tmp_path):
-    with pytest.raises(InputError, match=r"must end in '.csv', '.parquet', got '.*out.txt'"):
+    with pytest.raises(InputError, match=r"must end in .csv or .parquet, got '.*out.txt'"):
         check_output(tmp_path / "out.txt", (".csv", ".parquet"), overwrite=True)
     (tmp_path / "folder.csv").mkdir()
     for path in (tmp_path / "none" / "out.csv", tmp_path / "folder.csv"):

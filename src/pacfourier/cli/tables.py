@@ -8,6 +8,7 @@ import typer
 
 from pacfourier.cli.printing import input_errors, notes, progress_bar, show
 from pacfourier.errors import InputError
+from pacfourier.extras import check_installed
 
 if TYPE_CHECKING:
     from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
@@ -83,6 +84,8 @@ def fit(
     overwrite: Overwrite = False,
 ) -> None:
     """Learn to predict a column of a table, certify the model, and save it."""
+    for library in ("skops", "skrub"):
+        check_installed(library)
     from pacfourier.tabular.table_output import check_output
 
     with input_errors():

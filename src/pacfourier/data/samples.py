@@ -150,7 +150,9 @@ def validated(
         found = validate_data(
             estimator, X, y, reset=reset, accept_sparse="csr", dtype=DTYPES, **checks
         )
-    check_size(found[0] if isinstance(found, tuple) else found, "X", type(estimator).__name__)
+    rows = found[0] if isinstance(found, tuple) else found
+    largest = getattr(estimator, "_largest_single", LARGEST_SINGLE)
+    check_size(rows, "X", type(estimator).__name__, largest)
     return (canonical(found[0]), found[1]) if isinstance(found, tuple) else canonical(found)
 
 
@@ -214,7 +216,7 @@ def dense_labels(y: Any) -> NDArray[Any]:
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
 
-def check_size(values: Any, name: str, user: str) -> None:
+def check_size(values: Any, name: str, user: str, largest_single: float = LARGEST_SINGLE) -> None:
     """Raise ValueError if a number is so large that its powers overflow.
 
     Parameters
@@ -224,13 +226,16 @@ def check_size(values: Any, name: str, user: str) -> None:
         The name of the values, for the error.
     user : str
         The name of the estimator or function that they were passed to.
+    largest_single : float, default=1e15
+        The largest value in single precision. Estimators that measure columns in units of their
+        own, before they square them, allow larger ones.
     """
     # The extremes of a sparse matrix would sort the entries of the caller's matrix.
     stored = values.data if hasattr(values, "tocsr") else values
     if not stored.size:
         return
     is_single = stored.dtype == np.float32
-    limit = LARGEST_SINGLE if is_single else LARGEST
+    limit = largest_single if is_single else LARGEST
     low, high = float(stored.min()), float(stored.max())
     if max(-low, high) > limit:
         remedy = f"pass {name} in double precision" if is_single else f"divide {name} by a constant"
@@ -295,7 +300,7 @@ def _check_one_type(labels: NDArray[Any], name: str, *, must_be_text: bool) -> N
     if must_be_text and kinds not in ([], ["str"]):
         raise ValueError(
             f"y must hold text or an array of numbers for {name}, got objects of type "
-            f"{', '.join(kinds)}: {remedy}."
+            f"{', '.join(kinds)} (Unknown label type): {remedy}."
         )
     try:
         sorted(set(labels.flat))

@@ -115,6 +115,9 @@ class BoostedRFF(SupervisedFourierMap):
     True
     """
 
+    # Columns are measured in their own units before anything is squared.
+    _largest_single = 1e35
+
     def __init__(
         self,
         n_frequencies: int = 100,

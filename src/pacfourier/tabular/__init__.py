@@ -7,6 +7,8 @@ needs.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pacfourier.extras import explain_missing_extra
+
 if TYPE_CHECKING:
     from pacfourier.tabular.certifying import fresh_certificate
     from pacfourier.tabular.fitting import fit_table
@@ -44,7 +46,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    with explain_missing_extra():
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -14,7 +14,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
-from pacfourier.errors import InputError, listed
+from pacfourier.errors import InputError
 from pacfourier.tabular.cells import arrow_texts
 from pacfourier.written_files import written_file
 
@@ -38,7 +38,7 @@ def check_output(path: Path, suffixes: Sequence[str], overwrite: bool) -> None:
         Whether the file may exist already.
     """
     if not path.name.lower().endswith(tuple(suffixes)):
-        raise InputError(f"the output must end in {listed(suffixes)}, got {str(path)!r}.")
+        raise InputError(f"the output must end in {' or '.join(suffixes)}, got {str(path)!r}.")
     folder = path.resolve().parent
     if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
         raise InputError(f"the output must be a file in a writable folder, got {str(path)!r}.")

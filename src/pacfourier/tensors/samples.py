@@ -57,8 +57,8 @@ def validated_labels(X: torch.Tensor, y: Any, name: str, *, multi_output: bool) 
     """Return the labels of the rows of X as a NumPy array or CSR matrix."""
     if y is None:
         raise ValueError(
-            f"This {name} estimator requires y to be passed, but the target y is None: call "
-            "fit(X, y) with one label per row of X."
+            f"{name} requires y to be passed, but the target y is None: pass one label per row "
+            "of X."
         )
     labels = check_array(host(y), accept_sparse="csr", ensure_2d=False, dtype=None, input_name="y")
     if not multi_output:
