@@ -56,6 +56,9 @@ def test_ticks_are_round_even_and_inside(low, span):
 
 
 @given(st.lists(st.floats(-1e70, 1e70), min_size=1, max_size=5), st.booleans())
+@example([5e-324], False)
+@example([5e-324], True)
+@example([1e-75, 3e-75], False)
 def test_number_axes_hold_their_numbers(values, zero):
     if zero:
         values = [abs(value) for value in values]

@@ -46,6 +46,10 @@ N_SERIES = 4
 MOST_LETTERS = 40
 
 
+# Smaller numbers of a table count as zero.
+SMALLEST = 1e-70
+
+
 @dataclass(frozen=True)
 class Axis:
     """One axis of a chart.
@@ -112,8 +116,10 @@ def number_axis(label: str, values: Sequence[float] | FloatArray, *, zero: bool 
     low, high = float(np.min(values)), float(np.max(values))
     if zero:
         low, high = 0.0, 1.05 * high
-    if not high - low > 1e-12 * max(abs(low), abs(high)):
-        low, high = low - 0.5 * (abs(low) or 1.0) * (not zero), high + 0.5 * (abs(high) or 1.0)
+    size = max(abs(low), abs(high))
+    if not high - low > max(1e-12 * size, SMALLEST):
+        margin = 0.5 * size if size > SMALLEST else 0.5
+        low, high = low - margin * (not zero), high + margin
     ticks = round_numbers(low, high)
     step = ticks[1] - ticks[0] if len(ticks) > 1 else high - low
     texts = tuple((tick, tick_text(tick, step)) for tick in ticks)
