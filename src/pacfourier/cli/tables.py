@@ -241,7 +241,7 @@ def show_results(results: list[dict[str, Any]], n_rows: int, task: str) -> None:
 
 
 def show_thresholds(model: "TableModel") -> None:
-    """Print from which probability on to predict the rarer class, for wished recalls."""
+    """Print thresholds with which ``predict`` finds more rows of the rarer class."""
     name = model.target.classes[model.rarer_place()]
     typer.echo(f"\nTo find more rows of {name!r}, pass a threshold to 'pacfourier predict':")
     headers = ["recall at least", "--threshold", "precision", "share of rows predicted"]

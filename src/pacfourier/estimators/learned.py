@@ -335,7 +335,7 @@ class LearnedFourierMap(SupervisedFourierMap):
             learned = reduced(sample, draft._target, draft.pool_, self.precision, row_seed=seed)
             if not is_first:
                 learned = self._learned().merge(learned)
-            check_size(learned.sums)
+            check_enough_samples(learned.sums)
             draft._keep(learned)
         return self
 
@@ -406,7 +406,7 @@ def working_precision(n_samples: int, pool: FrequencyPool) -> Precision:
     return "double" if n_samples * len(pool) * pool.n_features <= SMALL_WORK else "single"
 
 
-def check_size(sums: AlignmentSums) -> None:
+def check_enough_samples(sums: AlignmentSums) -> None:
     """Raise ValueError if fewer than two samples have a positive weight."""
     if sums.n_samples < 2:
         raise ValueError("X must have at least 2 samples of positive weight, got 1.")

@@ -259,8 +259,8 @@ def _threshold_table(found: list[dict[str, float]], name: str) -> Markup:
         for each in found
     ]
     caption = (
-        f"Thresholds for the class {name}. Each finds at least the wished share of new rows of "
-        "this class. All of them hold together, with the probability named above. A threshold of "
+        f"Thresholds for the class {name}. Of new rows of this class, each threshold finds at least "
+        "the share in its first column. All of them hold together, with the probability named above. A threshold of "
         "zero means that there are too few rows to promise more. Precision and the share of rows "
         "called were observed."
     )

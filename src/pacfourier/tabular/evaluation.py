@@ -74,7 +74,7 @@ class Threshold(NamedTuple):
     Parameters
     ----------
     recall : float
-        The wished share of rows of this class that are found among new rows.
+        The share of new rows of this class that the threshold finds at least.
     threshold : float
         Predict the class if its probability is at least this. Zero if there are too few rows to
         promise the recall.
@@ -93,7 +93,7 @@ class Threshold(NamedTuple):
 def recall_thresholds(
     probabilities: FloatArray, is_class: NDArray[np.bool_], epsilon: float
 ) -> list[Threshold]:
-    r"""Return thresholds that find a wished share of the rows of a class.
+    r"""Return one threshold for each of ``RECALLS``: it finds at least this share of a class.
 
     A threshold for the recall r is a number t with :math:`\Pr(p \ge t) \ge r` for the probability p
     that the model gives to a new row of the class. This is a ``half_width`` of -p with coverage r.

@@ -127,7 +127,7 @@ def quiet(stage: str, share: float) -> None:
 def division_of(target: str, settings: FitSettings) -> Division:
     """Return how rows are divided."""
     share = COMPARED_SHARE if settings.certify is None else settings.certify
-    return Division(target, share, settings.group, settings.types, settings.seed)
+    return Division(target, share, settings.group, settings.types or {}, settings.seed)
 
 
 def learned_predictor(part: LabelledRows, rows: TrainingRows, settings: FitSettings) -> Learned:

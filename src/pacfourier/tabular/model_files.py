@@ -9,13 +9,12 @@ from pacfourier.tabular.encoding import Encoding
 from pacfourier.tabular.fresh_rows import RowCounts
 from pacfourier.tabular.model import TableModel
 from pacfourier.tabular.plain_fields import PlainFields
-from pacfourier.tabular.plain_files import plain_bytes, plain_data
+from pacfourier.tabular.plain_files import TABLE_FORMAT, plain_bytes, plain_data
 from pacfourier.tabular.stored_predictor import stored_predictor
 from pacfourier.tabular.table_output import check_output
 from pacfourier.tabular.table_target import TableTarget
 from pacfourier.written_files import write_file
 
-FORMAT = "pacfourier table 1"
 # What commands read from the record of a fit.
 ROWS = ("read", "learned", "held out")
 RESULTS = ("error", "standard_error", "seconds")
@@ -29,7 +28,7 @@ def model_bytes(model: TableModel) -> bytes:
     fitted: Any = model.predictor
     return plain_bytes(
         {
-            "format": FORMAT,
+            "format": TABLE_FORMAT,
             "target": model.target.to_data(),
             "columns": model.columns.to_data(),
             "encoding": model.encoding.to_data(),
@@ -82,7 +81,7 @@ def load_model(path: Path) -> TableModel:
 def model_of(data: Any) -> TableModel:
     """Return the model in plain data, after all checks."""
     fields = PlainFields(data, "model")
-    fields.choice("format", (FORMAT,))
+    fields.choice("format", (TABLE_FORMAT,))
     target = TableTarget.from_data(fields.value("target"))
     columns = Columns.from_data(fields.value("columns"))
     encoding = Encoding.from_data(fields.value("encoding"))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pacfourier.errors import InputError
 from pacfourier.extras import explain_missing_extra
+from pacfourier.trusted_files import MOST_BYTES
 
 __all__ = ["TABLE_FORMAT", "is_plain", "plain_bytes", "plain_data"]
 
@@ -23,8 +24,6 @@ __all__ = ["TABLE_FORMAT", "is_plain", "plain_bytes", "plain_data"]
 TABLE_FORMAT = "pacfourier table 1"
 
 SCHEMA = "schema.json"
-# More bytes than these are unpacked from no file: a small file can hold terabytes of zeros.
-MOST_BYTES = 2**30
 # Limits on the structure, which takes up to thirty times as much memory as text.
 MOST_SCHEMA_BYTES, MOST_NODES = 2**28, 2**22
 CHUNK = 2**20

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pacfourier.errors import InputError, listed
 from pacfourier.tabular.cells import DECIMALS
-from pacfourier.tabular.columns import Column, Columns, decided_columns
+from pacfourier.tabular.columns import READABLE_SHARE, Column, Columns, decided_columns
 from pacfourier.tabular.plain_fields import PlainFields
 
 # More different numbers than this are amounts, not classes.
@@ -18,8 +18,6 @@ MOST_NUMERIC_CLASSES = 30
 MOST_CLASSES = 1000
 # So many classes are allowed even if most of them have a single row.
 FEW_CLASSES = 10
-# At least this share of the cells of a column of amounts are numbers.
-LEAST_NUMBERS = 0.9
 TASKS = ("classification", "regression")
 
 
@@ -96,7 +94,7 @@ def decided_target(learned: pd.DataFrame, name: str, kind: str | None = None) ->
     decimal = decided_columns(column.to_frame(), {name: "number"}).used[0].decimal
     amounts = amounts_of(column, decimal)
     amounts = amounts[np.isfinite(amounts)]
-    are_numbers = len(amounts) >= LEAST_NUMBERS * len(column)
+    are_numbers = len(amounts) >= READABLE_SHARE * len(column)
     has_many = len(np.unique(amounts)) > MOST_NUMERIC_CLASSES
     if kind == "number" or (kind is None and are_numbers and has_many):
         if len(np.unique(amounts)) < 2:

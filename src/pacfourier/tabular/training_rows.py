@@ -7,7 +7,7 @@ as a whole.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -74,7 +74,7 @@ class Division:
     target: str
     share: float = 0.2
     group: str | None = None
-    types: Mapping[str, str] | None = None
+    types: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
 
     def drawn_blocks(self, table: Table) -> Iterator[tuple[pd.DataFrame, Draws]]:
@@ -154,7 +154,7 @@ def training_rows(table: Table, division: Division, advance: Advance) -> Trainin
     survey = surveyed(table, division, lambda share: advance(share / 2))
     limit = split_limit(survey.splits, division.share)
     learned = survey.sample[survey.sample_splits > limit]
-    target = decided_target(learned, division.target, (division.types or {}).get(division.target))
+    target = decided_target(learned, division.target, division.types.get(division.target))
     columns = described(learned, division)
     inputs = columns.typed(learned)
     kinds = {column.name: column.kind for column in columns.used}
@@ -242,7 +242,7 @@ def group_numbers(groups: pd.Series, alone: FloatArray, seed: int) -> FloatArray
 def described(learned: pd.DataFrame, division: Division) -> Columns:
     """Decide what the columns of learned rows hold. The target and the groups are no inputs."""
     apart = {division.target, division.group}
-    types = {name: kind for name, kind in (division.types or {}).items() if name not in apart}
+    types = {name: kind for name, kind in division.types.items() if name not in apart}
     columns = decided_columns(learned.drop(columns=[name for name in apart if name]), types)
     if not columns.used:
         raise InputError(
