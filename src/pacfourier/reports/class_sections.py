@@ -259,8 +259,9 @@ def _threshold_table(found: list[dict[str, float]], name: str) -> Markup:
         for each in found
     ]
     caption = (
-        f"Thresholds for the class {name}. Of new rows of this class, each threshold finds at least "
-        "the share in its first column. All of them hold together, with the probability named above. A threshold of "
+        f"Thresholds for the class {name}. Of new rows of this class, each finds at least the "
+        "share in the first column. All of them hold together, with the probability named above. "
+        "A threshold of "
         "zero means that there are too few rows to promise more. Precision and the share of rows "
         "called were observed."
     )
