@@ -71,8 +71,8 @@ lock:  ## the newest versions of everything that the tests use, into requirement
 	.venv-lock/bin/python $(PIP) --upgrade --editable ".[all,test,lint]"
 	.venv-lock/bin/python -m pip freeze --exclude-editable > requirements/test.lock
 
-bench: .venv/installed  ## speed and memory against their bars, as ratios in one run
-	$(BIN)/python benchmarks/run.py
+bench: .venv/installed  ## speed and memory against our goals, into docs/scale.md; half an hour
+	$(BIN)/python benchmarks/run.py --write
 
 bench-gpu:  ## the sums on a CUDA device, with the torch and Triton of that machine
 	PYTHONPATH=src $(PYTHON) benchmarks/gpu.py

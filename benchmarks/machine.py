@@ -1,0 +1,36 @@
+"""Describe the machine that a benchmark ran on."""
+
+import os
+import platform
+from pathlib import Path
+
+import numba
+import numpy as np
+from threadpoolctl import threadpool_info
+
+
+def description() -> dict[str, str]:
+    """Return the CPU, its threads, the BLAS library and the versions that were used."""
+    blas = [each for each in threadpool_info() if each["user_api"] == "blas"]
+    libraries = {f"{each['internal_api']} {each['version']}" for each in blas}
+    threads = {str(each["num_threads"]) for each in blas} | {str(numba.get_num_threads())}
+    return {
+        "CPU": cpu_name(),
+        "cores": str(os.cpu_count()),
+        "threads": " and ".join(sorted(threads)),
+        "BLAS": " and ".join(sorted(libraries)),
+        "NumPy": np.__version__,
+        "numba": numba.__version__,
+    }
+
+
+def cpu_name() -> str:
+    """Return the name of the CPU, with AVX-512 if it has it."""
+    path = Path("/proc/cpuinfo")
+    fields = dict(
+        [part.strip() for part in line.split(":", 1)]
+        for line in (path.read_text().splitlines() if path.is_file() else [])
+        if ":" in line
+    )
+    name = fields.get("model name", platform.processor() or platform.machine())
+    return f"{name} with AVX-512" if "avx512f" in fields.get("flags", "") else name
