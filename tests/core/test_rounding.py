@@ -8,7 +8,13 @@ from scipy import sparse
 from pacfourier.core import loops
 from pacfourier.core.alignment.sums import alignment_sums, signed_waves
 from pacfourier.core.alignment.targets import ClassTarget
-from pacfourier.core.phases import mean_magnitudes, most_products, single_rounding
+from pacfourier.core.phases import (
+    magnitudes_of,
+    mean_phase_sizes,
+    phase_sizes,
+    single_rounding,
+    turn_blocks,
+)
 from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.core.prior.structured import root_mean_square
 from pacfourier.spectra import RBF
@@ -128,8 +134,26 @@ def test_structured_frequencies_are_within_the_allowance(n_features, rng):
 
 def test_what_the_allowance_is_computed_from(rng):
     X = rng.standard_normal((3000, 4)) * (rng.random((3000, 4)) < 0.5)
-    for container in (np.asarray, sparse.csr_array):
-        np.testing.assert_allclose(mean_magnitudes(container(X)), np.abs(X).mean(axis=0))
-        assert most_products(container(X)) == (X != 0).sum(axis=1).max()
+    for container in (np.asarray, np.asfortranarray, sparse.csr_array):
+        found = magnitudes_of(container(X))
+        np.testing.assert_array_equal(found.largest, np.abs(X).max(axis=0))
+        np.testing.assert_allclose(found.means, np.abs(X).mean(axis=0))
+        assert found.most_products == (X != 0).sum(axis=1).max()
+    frequencies = rng.standard_normal((70, 4)).astype(np.float32)
+    terms = np.abs(frequencies.astype(np.float64) * found.largest)
+    np.testing.assert_allclose(phase_sizes(frequencies, found.largest), np.hypot.reduce(terms, 1))
+    sums = np.abs(X[:, np.newaxis] * frequencies).sum(axis=2).mean(axis=0)
+    np.testing.assert_allclose(mean_phase_sizes(frequencies, found.means), sums)
     steps = 104 * 2.0**-24
     assert single_rounding(np.array([3.0]), 100) == pytest.approx(2e-5 + 3 * steps / (1 - steps))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (33, 65), (70, 100)])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_turns_are_the_product_with_rounded_frequencies(shape, kind, dtype, rng):
+    frequencies = rng.standard_normal(shape).astype(kind)
+    ((rows, turns),) = turn_blocks(np.eye(shape[1]), frequencies, dtype)
+    assert rows == slice(0, shape[1])
+    # The product with the identity is exact, so the turns have the very bits of this expression.
+    np.testing.assert_array_equal(turns, (frequencies.astype(dtype) * dtype(0.5 / np.pi)).T)

@@ -76,6 +76,62 @@ def _cosine_sine(turn):
     return double
 
 
+# Side of the square blocks in which a matrix is transposed: a block stays near the core.
+TRANSPOSED_BLOCK = 32
+
+
+@compiled(nogil=True)
+def write_turns(frequencies, factor, columns):
+    """Write the frequencies times a factor into the columns of a matrix, in its precision."""
+    n_frequencies, n_features = frequencies.shape
+    for first in range(0, n_features, TRANSPOSED_BLOCK):
+        last = min(first + TRANSPOSED_BLOCK, n_features)
+        for start in range(0, n_frequencies, TRANSPOSED_BLOCK):
+            stop = min(start + TRANSPOSED_BLOCK, n_frequencies)
+            for k in range(first, last):
+                for m in range(start, stop):
+                    columns[k, m] = columns.dtype.type(frequencies[m, k]) * factor
+
+
+@compiled(nogil=True, fastmath=True)
+def weighted_lengths(rows, weights, lengths):
+    """Write the root of the sum over columns of (value * weight)^2, for each row."""
+    for i in range(len(rows)):
+        total = 0.0
+        for k in range(len(weights)):
+            term = np.float64(rows[i, k]) * weights[k]
+            total += term * term
+        lengths[i] = np.sqrt(total)
+
+
+@compiled(nogil=True, fastmath=True)
+def weighted_totals(rows, weights, totals):
+    """Write the sum over columns of |value| * weight, for each row."""
+    for i in range(len(rows)):
+        total = 0.0
+        for k in range(len(weights)):
+            total += abs(np.float64(rows[i, k])) * weights[k]
+        totals[i] = total
+
+
+@compiled(nogil=True, fastmath=True)
+def add_magnitudes(rows, largest, totals):
+    """Update the largest absolute value of each column, and their sum, with some rows.
+
+    Returns the largest number of values other than zero in one of the rows.
+    """
+    most = 0
+    for i in range(len(rows)):
+        n_values = 0
+        for k in range(len(totals)):
+            size = abs(np.float64(rows[i, k]))
+            largest[k] = max(largest[k], size)
+            totals[k] += size
+            n_values += size > 0
+        most = max(most, n_values)
+    return most
+
+
 # Single precision adds up this many rows before its sums are added to those in double precision.
 CARRY_ROWS = 64
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from threading import RLock, get_ident
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,8 +70,11 @@ def phase_sizes(frequencies: FloatArray, magnitudes: FloatArray) -> FloatArray:
 
     The size is the root of the sum over features of (frequency * largest magnitude)^2.
     """
-    squares = np.einsum("mk,mk,k->m", frequencies, frequencies, magnitudes**2, optimize=True)
-    return np.sqrt(squares)
+    from pacfourier.core import loops
+
+    sizes = np.empty(len(frequencies))
+    loops.weighted_lengths(frequencies, magnitudes, sizes)
+    return sizes
 
 
 def precision_groups(
@@ -90,21 +93,44 @@ def precision_groups(
             yield dtype, np.flatnonzero(members)
 
 
-def mean_magnitudes(X: Samples) -> FloatArray:
-    """Return the mean absolute value of each feature, of shape (n_features,)."""
-    if sparse.issparse(X):
-        weights = np.abs(X.data).astype(np.float64)
-        return np.bincount(X.indices, weights, X.shape[1]) / X.shape[0]
-    blocks = (X[start : start + ROW_BLOCK] for start in range(0, len(X), ROW_BLOCK))
-    return np.asarray(sum(np.abs(rows).sum(axis=0, dtype=np.float64) for rows in blocks)) / len(X)
+class Magnitudes(NamedTuple):
+    """How large the values of samples are.
+
+    Attributes
+    ----------
+    largest, means : arrays of shape (n_features,)
+        The largest and the mean absolute value of each feature.
+    most_products : int
+        The largest number of values other than zero in a row.
+    """
+
+    largest: FloatArray
+    means: FloatArray
+    most_products: int
 
 
-def most_products(X: Samples) -> int:
-    """Return the largest number of values other than zero in a row."""
+def magnitudes_of(X: Samples) -> Magnitudes:
+    """Return the magnitudes of samples, in one pass over them."""
+    n_samples, n_features = X.shape
     if sparse.issparse(X):
-        return int(np.diff(X.indptr).max())
-    blocks = (X[start : start + ROW_BLOCK] for start in range(0, len(X), ROW_BLOCK))
-    return int(max(np.count_nonzero(rows, axis=1).max() for rows in blocks))
+        totals = np.bincount(X.indices, np.abs(X.data).astype(np.float64), n_features)
+        most = int(np.diff(X.indptr).max())
+        return Magnitudes(largest_magnitudes(X), totals / n_samples, most)
+    from pacfourier.core import loops
+
+    largest, totals = np.zeros(n_features), np.zeros(n_features)
+    blocks = (X[start : start + ROW_BLOCK] for start in range(0, n_samples, ROW_BLOCK))
+    most = max(loops.add_magnitudes(np.ascontiguousarray(rows), largest, totals) for rows in blocks)
+    return Magnitudes(largest, totals / n_samples, most)
+
+
+def mean_phase_sizes(frequencies: FloatArray, means: FloatArray) -> FloatArray:
+    """Return the mean over samples of the sum over features of |x_f omega_f|."""
+    from pacfourier.core import loops
+
+    sizes = np.empty(len(frequencies))
+    loops.weighted_totals(frequencies, means, sizes)
+    return sizes
 
 
 def single_rounding(sizes: FloatArray, n_steps: int) -> FloatArray:
@@ -172,7 +198,10 @@ def turn_blocks(
 
     The array of phases is reused, so take what you need before the next block.
     """
-    columns = np.ascontiguousarray((frequencies.astype(dtype) * dtype(0.5 / np.pi)).T)
+    from pacfourier.core import loops
+
+    columns = np.empty(frequencies.shape[::-1], dtype=dtype)
+    loops.write_turns(frequencies, dtype(0.5 / np.pi), columns)
     n_samples = X.shape[0]
     turns = np.empty((min(ROW_BLOCK, n_samples), columns.shape[1]), dtype=dtype)
     for start in range(0, n_samples, ROW_BLOCK):

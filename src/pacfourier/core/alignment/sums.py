@@ -27,9 +27,8 @@ from pacfourier.core.phases import (
     Precision,
     double_angle_sums,
     frequency_bands,
-    largest_magnitudes,
-    mean_magnitudes,
-    most_products,
+    magnitudes_of,
+    mean_phase_sizes,
     phase_sizes,
     precision_groups,
     run_tasks,
@@ -309,8 +308,7 @@ def wave_sums(
     waves = np.empty((weighted.shape[1], len(frequencies)), dtype=np.complex128)
     harmonics = np.empty(len(frequencies), dtype=np.complex128)
     rounding = np.zeros(len(frequencies))
-    magnitudes, means = largest_magnitudes(X), mean_magnitudes(X)
-    n_products = most_products(X)
+    magnitudes = magnitudes_of(X)
     remaining = np.arange(len(frequencies))
     # The transform of a sparse row is dense, so explicit frequencies are faster for sparse data.
     if (
@@ -319,7 +317,7 @@ def wave_sums(
         and isinstance(X, np.ndarray)
     ):
         radii = frequencies.radii()
-        sizes = structured_phase_sizes(radii, magnitudes)
+        sizes = structured_phase_sizes(radii, magnitudes.largest)
         groups = dict(precision_groups(sizes, precision))
         if np.float32 in groups:
             single = groups[np.float32]
@@ -330,14 +328,15 @@ def wave_sums(
 
     def fill(columns: IntArray) -> None:
         candidates = frequencies[columns]
-        sizes = phase_sizes(candidates, magnitudes)
+        sizes = phase_sizes(candidates, magnitudes.largest)
         for dtype, members in precision_groups(sizes, precision):
+            # Most often these are all of them, which need no copy.
+            chosen = candidates if len(members) == len(candidates) else candidates[members]
+            places = columns[members]
             if dtype == np.float32:
-                terms = np.abs(candidates[members]) @ means
-                rounding[columns[members]] = single_rounding(terms, n_products)
-            waves[:, columns[members]], harmonics[columns[members]] = _band_sums(
-                X, weighted, candidates[members], dtype
-            )
+                means = mean_phase_sizes(chosen, magnitudes.means)
+                rounding[places] = single_rounding(means, magnitudes.most_products)
+            waves[:, places], harmonics[places] = _band_sums(X, weighted, chosen, dtype)
 
     bands = frequency_bands(len(remaining), X.shape[1])
     run_tasks(fill, [remaining[band] for band in bands])

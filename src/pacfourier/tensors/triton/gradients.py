@@ -1,12 +1,19 @@
-"""Losses and gradients of frequencies on CUDA by two kernels, which never write a phase."""
+"""Losses and gradients of frequencies on CUDA by two kernels, which never write a phase.
+
+A sampler evaluates a hundred frequencies hundreds of times, and each evaluation launches about
+thirty small operations. Launching them takes longer than they do. The first evaluation is therefore
+recorded as a CUDA graph, and the others replay it.
+"""
 
 # mypy: disable-error-code="misc"
 # The types of the core do not mention tensors, so mypy rejects their registration.
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from scipy import sparse
 
@@ -32,6 +39,14 @@ from pacfourier.tensors.triton.halves import (
 LARGEST_GRID = 65535
 
 
+class Replay(NamedTuple):
+    """A recorded evaluation, with the tensor that it reads and the one that it writes."""
+
+    graph: torch.cuda.CUDAGraph
+    frequencies: torch.Tensor
+    found: torch.Tensor
+
+
 class SortedSamples(NamedTuple):
     """Samples as the kernels read them: in halves, sorted by code, in chunks of one tile.
 
@@ -48,6 +63,8 @@ class SortedSamples(NamedTuple):
         Whether products have the accuracy of single precision.
     largest_slope : tensor without axes
         The largest slope of a sample, for tilts of at most one.
+    replays : dict
+        Recorded evaluations by their number of frequencies. It is filled on CUDA only.
     """
 
     samples: Halves
@@ -57,6 +74,7 @@ class SortedSamples(NamedTuple):
     tile: Tile
     is_exact: bool
     largest_slope: torch.Tensor
+    replays: dict[int, Replay]
 
 
 def sorted_samples(X: torch.Tensor, weighted: sparse.csr_array) -> SortedSamples:
@@ -76,6 +94,7 @@ def sorted_samples(X: torch.Tensor, weighted: sparse.csr_array) -> SortedSamples
         tile,
         FACTOR_ROUNDING[product_precision(X.device)] == 0,
         chunks.values.abs().max().double() * math.sqrt(2),
+        {},
     )
 
 
@@ -92,20 +111,64 @@ def fused_losses_and_gradients(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the losses and gradients of a few frequencies."""
     del dtype  # The kernels are for single precision only.
+    n_frequencies, n_features = frequencies.shape
+    n_padded = -(-n_frequencies // X.tile.frequencies) * X.tile.frequencies
+    padded = np.zeros((n_padded, n_features))
+    padded[:n_frequencies] = frequencies
+    found = host(evaluated(X, objective, torch.from_numpy(padded)))[:n_frequencies]
+    return found[:, -1], found[:, :-1]
+
+
+def evaluated(
+    X: SortedSamples, objective: AlignmentObjective, frequencies: torch.Tensor
+) -> torch.Tensor:
+    """Return the gradients, and the losses as a last column. On CUDA, replay what was recorded."""
+    if not X.units.is_cuda:
+        return evaluation(X, objective, frequencies)
+    if len(frequencies) not in X.replays:
+        X.replays[len(frequencies)] = recorded(X, objective, frequencies)
+    replay = X.replays[len(frequencies)]
+    replay.frequencies.copy_(frequencies)
+    replay.graph.replay()
+    return replay.found
+
+
+def recorded(X: SortedSamples, objective: AlignmentObjective, frequencies: torch.Tensor) -> Replay:
+    """Record one evaluation of a number of frequencies."""
+    device = X.units.device
+    # Nothing may be copied from the host while recording.
+    agreement: Any = torch.as_tensor(objective.agreement, device=device)
+    objective, placed = replace(objective, agreement=agreement), frequencies.to(device)
+    with torch.cuda.device(device):
+        # The first evaluation compiles the kernels. CUDA asks for it to be on another stream.
+        current, other = torch.cuda.current_stream(), torch.cuda.Stream()
+        other.wait_stream(current)
+        with torch.cuda.stream(other):
+            evaluation(X, objective, placed)
+        current.wait_stream(other)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+            found = evaluation(X, objective, placed)
+    return Replay(graph, placed, found)
+
+
+def evaluation(
+    X: SortedSamples, objective: AlignmentObjective, frequencies: torch.Tensor
+) -> torch.Tensor:
+    """Return the gradients of whole tiles of frequencies, and the losses as a last column."""
     from pacfourier.tensors.triton.layouts import frequency_halves
 
     n_frequencies, n_features = frequencies.shape
-    n_padded = -(-n_frequencies // X.tile.frequencies) * X.tile.frequencies
-    moved = torch.as_tensor(frequencies, device=X.units.device)
     with torch.cuda.device_of(X.units):
-        left, _ = frequency_halves(moved, X.units, X.units, n_padded, X.samples.high.shape[1])
+        left, _ = frequency_halves(
+            frequencies, X.units, X.units, n_frequencies, X.samples.high.shape[1]
+        )
     # The objective is typed for arrays, but computes with tensors alike.
     waves: Any = fused_waves(X, left)
     losses, tilts = objective.losses_and_tilts(waves)
     slopes = fused_gradients(X, left, torch.as_tensor(tilts))
-    gradients = slopes[:n_frequencies, :n_features] * -X.units
-    found = host(torch.cat([gradients, torch.as_tensor(losses)[:n_frequencies, None]], dim=1))
-    return found[:, -1], found[:, :-1]
+    gradients = slopes[:, :n_features] * -X.units
+    return torch.cat([gradients, torch.as_tensor(losses)[:, None]], dim=1)
 
 
 def fused_waves(X: SortedSamples, left: Halves) -> torch.Tensor:
