@@ -127,7 +127,7 @@ def add_magnitudes(rows, largest, totals):
             size = abs(np.float64(rows[i, k]))
             largest[k] = max(largest[k], size)
             totals[k] += size
-            n_values += size > 0
+            n_values += int(size > 0)
         most = max(most, n_values)
     return most
 

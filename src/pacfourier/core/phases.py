@@ -113,9 +113,9 @@ def magnitudes_of(X: Samples) -> Magnitudes:
     """Return the magnitudes of samples, in one pass over them."""
     n_samples, n_features = X.shape
     if sparse.issparse(X):
-        totals = np.bincount(X.indices, np.abs(X.data).astype(np.float64), n_features)
+        sums = np.bincount(X.indices, np.abs(X.data).astype(np.float64), n_features)
         most = int(np.diff(X.indptr).max())
-        return Magnitudes(largest_magnitudes(X), totals / n_samples, most)
+        return Magnitudes(largest_magnitudes(X), sums / n_samples, most)
     from pacfourier.core import loops
 
     largest, totals = np.zeros(n_features), np.zeros(n_features)
