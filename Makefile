@@ -6,9 +6,13 @@ OLDEST_PYTHON ?= $(or $(shell python3.11 -c 'import sys; print(sys.executable)' 
 export PACFOURIER_DATA ?= $(abspath ../shared/data)
 BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
+# What is tested. `make release-check` puts a wheel here.
+PACKAGE ?= --editable .
 # What runs with the oldest dependencies, and again without optional libraries.
 QUICK := -m "not slow"
-# A test that hangs ends the run and shows where each thread stands.
+# Tests run in two processes; one that has finished its half takes tests of the other.
+PARALLEL := --numprocesses=2 --dist=worksteal
+# A test that hangs ends its process, which shows where each of its threads stands.
 WATCHED := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 # lint-imports checks that the mathematics imports no optional library, and the checks of
 # scikit-learn use none.
@@ -16,24 +20,29 @@ MATHEMATICS := --ignore=tests/bounds --ignore=tests/core --ignore=tests/pacbayes
 	--ignore=tests/estimators/test_common.py
 
 .PHONY: demo reproduce test test-oldest test-bare lint audit lock bench bench-gpu predictors \
-	torture clean
+	torture release-check clean
 .DEFAULT_GOAL := test
 
 .venv/installed: pyproject.toml requirements/test.lock
 	$(PYTHON) -m venv .venv
 	$(BIN)/python $(PIP) --upgrade pip
-	$(BIN)/python $(PIP) --editable ".[all,test,lint]" --constraint requirements/test.lock
+	$(BIN)/python $(PIP) $(PACKAGE)"[all,test,lint]" --constraint requirements/test.lock
 	touch $@
 
 .venv-oldest/installed: pyproject.toml tools/oldest_versions.py
 	$(OLDEST_PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python $(PIP) --editable . "pytest==8.*" hypothesis cvxpy \
+	.venv-oldest/bin/python $(PIP) --editable . "pytest==8.*" pytest-xdist hypothesis cvxpy \
 		$$(.venv-oldest/bin/python tools/oldest_versions.py)
 	touch $@
 
 .venv-bare/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-bare
-	.venv-bare/bin/python $(PIP) --editable . pytest hypothesis
+	.venv-bare/bin/python $(PIP) $(PACKAGE) pytest pytest-xdist hypothesis
+	touch $@
+
+.venv-release/installed: Makefile
+	$(PYTHON) -m venv .venv-release
+	.venv-release/bin/python $(PIP) build twine "readme-renderer[md]"
 	touch $@
 
 demo: .venv/installed  ## the main job on data that ships with scikit-learn, under a minute
@@ -43,13 +52,13 @@ reproduce: .venv/installed  ## the paper's experiments, quick profile, under two
 	$(BIN)/pacfourier reproduce
 
 test: .venv/installed  ## the whole suite
-	$(BIN)/python -m pytest --cov --cov-report=term $(WATCHED)
+	$(BIN)/python -m pytest $(PARALLEL) $(WATCHED) --cov --cov-report=term
 
 test-oldest: .venv-oldest/installed  ## the quick tests, with the oldest versions of the core dependencies
-	.venv-oldest/bin/python -m pytest $(QUICK)
+	.venv-oldest/bin/python -m pytest $(PARALLEL) $(WATCHED) $(QUICK)
 
 test-bare: .venv-bare/installed  ## the quick tests, with no optional library at all
-	.venv-bare/bin/python -m pytest $(QUICK) $(MATHEMATICS)
+	.venv-bare/bin/python -m pytest $(PARALLEL) $(WATCHED) $(QUICK) $(MATHEMATICS)
 
 lint: .venv/installed  ## format, spelling, docstrings, sizes, imports and types
 	$(BIN)/ruff check .
@@ -86,5 +95,8 @@ predictors: .venv/installed  ## our predictors against eight others, into docs/p
 torture: .venv/installed  ## thousands of attacks; docs/reliability.md has their figures
 	$(BIN)/python benchmarks/torture.py
 
+release-check: .venv-release/installed  ## sdist and wheel, and the tests with the installed wheel
+	.venv-release/bin/python tools/release_check.py
+
 clean:
-	rm -rf .venv .venv-oldest .venv-bare .venv-lock results
+	rm -rf .venv .venv-oldest .venv-bare .venv-lock .venv-release dist results

@@ -60,7 +60,7 @@ __all__ = [
     "parquet_batches",
     "spectra",
 ]
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 # The module of each public name that is not a module itself.
 _HOMES = {
