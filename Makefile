@@ -78,7 +78,8 @@ lock:  ## the newest versions of everything that the tests use, into requirement
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python $(PIP) --upgrade pip
 	.venv-lock/bin/python $(PIP) --upgrade --editable ".[all,test,lint]"
-	.venv-lock/bin/python -m pip freeze --exclude-editable > requirements/test.lock
+	.venv-lock/bin/python -m pip freeze --exclude-editable | sed "s/+cpu//" \
+		> requirements/test.lock
 
 bench: .venv/installed  ## speed and memory against our goals, into docs/scale.md; half an hour
 	$(BIN)/python benchmarks/run.py --write

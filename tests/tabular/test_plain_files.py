@@ -124,7 +124,7 @@ def refusal(content):
 @pytest.mark.parametrize(
     "data",
     [{1, 2}, Ridge(), np.array([None, 1]), np.float64(1), b"x", {1: 2}, slice(1), np.sum],
-    ids=str,
+    ids=lambda data: type(data).__name__,
 )
 def test_files_of_skops_with_other_types_are_refused(data):
     assert "it holds" in refusal(skops.io.dumps([data]))
