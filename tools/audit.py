@@ -13,7 +13,7 @@ import sys
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
-SOURCES = Path(__file__).resolve().parents[1] / "src"
+SOURCES = Path(__file__).resolve().parents[1] / "src" / "pacfourier"
 FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve"}
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__"}
 FREE = re.compile(
@@ -66,7 +66,7 @@ def known_flaws() -> tuple[bool, str]:
 def main() -> int:
     """Print the findings; return 1 if any of them is bad."""
     uses = [
-        f"{path.relative_to(SOURCES.parent)}:{line}: {name}"
+        f"{path.relative_to(SOURCES.parents[1])}:{line}: {name}"
         for path in sorted(SOURCES.rglob("*.py"))
         for line, name in forbidden_uses(path.read_text("utf-8"))
     ]
