@@ -14,10 +14,9 @@ QUICK := -m "not slow"
 PARALLEL := --numprocesses=2 --dist=worksteal
 # A test that hangs ends its process, which shows where each of its threads stands.
 WATCHED := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
-# lint-imports checks that the mathematics imports no optional library, and the checks of
-# scikit-learn use none.
-MATHEMATICS := --ignore=tests/bounds --ignore=tests/core --ignore=tests/pacbayes \
-	--ignore=tests/estimators/test_common.py
+# test-oldest has no optional library either. Beside it, test-bare needs no mathematics, whose imports
+# lint-imports checks, and of the estimators only what their docstrings and tests/contracts fit.
+COVERED := $(addprefix --ignore=tests/,bounds core estimators pacbayes test_arrays.py test_spectra.py)
 
 .PHONY: demo reproduce test test-oldest test-bare lint audit lock bench bench-gpu predictors \
 	torture release-check clean
@@ -58,7 +57,7 @@ test-oldest: .venv-oldest/installed  ## the quick tests, with the oldest version
 	.venv-oldest/bin/python -m pytest $(PARALLEL) $(WATCHED) $(QUICK)
 
 test-bare: .venv-bare/installed  ## the quick tests, with no optional library at all
-	.venv-bare/bin/python -m pytest $(PARALLEL) $(WATCHED) $(QUICK) $(MATHEMATICS)
+	.venv-bare/bin/python -m pytest $(PARALLEL) $(WATCHED) $(QUICK) $(COVERED)
 
 lint: .venv/installed  ## format, spelling, docstrings, sizes, imports and types
 	$(BIN)/ruff check .
