@@ -12,6 +12,9 @@ PACKAGE ?= --editable .
 QUICK := -m "not slow"
 # Tests run in two processes; one that has finished its half takes tests of the other.
 PARALLEL := --numprocesses=2 --dist=worksteal
+# Where there are more threads than cores, those of OpenMP that spin while they wait stop the others:
+# boosted trees in two processes at once took over a minute on a busy machine, and then 2 seconds.
+test test-oldest test-bare: export OMP_WAIT_POLICY = passive
 # A test that hangs ends its process, which shows where each of its threads stands.
 WATCHED := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 # test-oldest has no optional library either. Beside it, test-bare needs no mathematics, whose imports
