@@ -80,7 +80,7 @@ def readme_faults(text: str, html: str | None) -> list[str]:
         return ["README.md cannot be rendered."]
     lines = re.sub(r"```.*?```", "", text, flags=re.DOTALL).splitlines()
     titles = [line.lstrip("# ") for line in lines if line.startswith("#")]
-    shown = re.findall(r"<h\d[^>]*>(.*?)</h\d>", html)
+    shown = [re.sub("<[^>]*>", "", inner) for inner in re.findall(r"<h\d.*?>(.*?)</h\d>", html)]
     return [
         f"README.md does not show the heading {title!r}." for title in titles if title not in shown
     ]

@@ -92,7 +92,7 @@ def test_metadata_are_compared_field_by_field():
 
 def test_headings_of_the_readme_must_be_rendered():
     text = "# A\n\n```\n# not a heading\n```\n\n## B\n"
-    assert release_check.readme_faults(text, "<h1>A</h1><pre></pre><h2 id='b'>B</h2>") == []
+    assert release_check.readme_faults(text, "<h1>A</h1><pre></pre><h2 id='b'>B<a></a></h2>") == []
     assert release_check.readme_faults(text, "<h1>A</h1>") == [
         "README.md does not show the heading 'B'."
     ]
