@@ -21,7 +21,7 @@ from sklearn.datasets import make_moons
 from pacfourier import FourierClassifier
 
 X, y = make_moons(4000, noise=0.3, random_state=0)
-model = FourierClassifier(5, certify=0.4, random_state=0).fit(X, y)
+model = FourierClassifier(certify=0.4, random_state=0).fit(X, y)
 print(f"certified error of all answers: {model.certificate_.error:.3f}")
 
 # %%
@@ -39,7 +39,9 @@ confidence = model.predict_proba(X_new).max(axis=1)
 is_wrong = model.predict(X_new) != y_new
 is_accepted = confidence >= abstention.threshold
 accepted_error = is_wrong[is_accepted].mean()
-print(f"on 20,000 new rows, {is_accepted.mean():.1%} are accepted, {accepted_error:.2%} of them wrong")
+print(
+    f"on 20,000 new rows, {is_accepted.mean():.1%} are accepted, {accepted_error:.2%} of them wrong"
+)
 
 # %%
 # Where it abstains
@@ -63,10 +65,23 @@ left.set(title="It answers in colour, and abstains in grey", xticks=[], yticks=[
 order = np.argsort(-confidence)
 share = np.arange(1, len(order) + 1) / len(order)
 errors = np.cumsum(is_wrong[order]) / np.arange(1, len(order) + 1)
-right.plot(100 * share[200:], 100 * errors[200:], color=BLUE, linewidth=2, label="error on new rows")
+right.plot(
+    100 * share[200:], 100 * errors[200:], color=BLUE, linewidth=2, label="error on new rows"
+)
 right.axhline(2, color="#404040", linestyle=":", label="the error we asked for")
-right.plot(100 * is_accepted.mean(), 100 * accepted_error, "o", color=ORANGE, markersize=10, label="certified threshold")
-right.set(title="The fewer answers, the fewer errors", xlabel="answers that are accepted (%)", ylabel="errors among them (%)")
+right.plot(
+    100 * is_accepted.mean(),
+    100 * accepted_error,
+    "o",
+    color=ORANGE,
+    markersize=10,
+    label="certified threshold",
+)
+right.set(
+    title="The fewer answers, the fewer errors",
+    xlabel="answers that are accepted (%)",
+    ylabel="errors among them (%)",
+)
 right.set(xlim=(0, 101), ylim=(0, None))
 right.grid(alpha=0.25)
 right.spines[["top", "right"]].set_visible(False)

@@ -11,21 +11,20 @@ rows would buy.
 # The certificate of a kernel
 # ---------------------------
 #
-# ``PBRFF`` learns a kernel: a similarity that should be 1 for two patients with the same diagnosis,
-# and -1 for two with different ones. The *alignment loss* says how far it is from that, on a scale
-# from 0 to 1. All training rows are used, and none are kept apart. The certificate bounds the loss
-# on new patients all the same. We name its bound, ``"kl"``, because its formula is short.
+# ``PBRFF`` learns a kernel: a similarity that should be 1 for two points on the same of two moons,
+# and -1 for two points on different ones. The *alignment loss* says how far it is from that, on a
+# scale from 0 to 1. All rows are used for learning, and none are kept apart. The certificate bounds
+# the loss on new points all the same. We name its bound, ``"kl"``, because its formula is short.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.datasets import load_breast_cancer
-from sklearn.model_selection import train_test_split
+from sklearn.datasets import make_moons
 
 from pacfourier import PBRFF, alignment_losses, bounds
 
-X, y = load_breast_cancer(return_X_y=True)
-X_train, X_new, y_train, y_new = train_test_split(X, y, random_state=0, stratify=y)
-model = PBRFF(20, target_type="binary", random_state=0).fit(X_train, y_train)
+X, y = make_moons(1500, noise=0.2, random_state=0)
+X_new, y_new = make_moons(5000, noise=0.2, random_state=1)
+model = PBRFF(20, target_type="binary", random_state=0).fit(X, y)
 certificate = model.certificate(bound="kl")
 new_loss = alignment_losses(X_new, y_new, model.frequencies_) @ model.frequency_weights_
 print(certificate)
@@ -56,28 +55,41 @@ print(f"{' + '.join(f'{part:.3f}' for part in parts)} = {sum(parts):.3f}")
 # --------------------
 #
 # On the left, the three terms add up to the certificate. It is below the line of kernels that have
-# nothing to do with the labels, so the kernel has learned something that holds for new patients. On
+# nothing to do with the labels, so the kernel has learned something that holds for new points. On
 # the right, the same bound for larger samples. The loss stays, and both prices shrink.
 
 NAMES = ("loss on the sample", "price of few rows", "price of learning")
 COLOURS = ("#0072B2", "#56B4E9", "#E69F00")
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
 starts = np.cumsum([0, *parts])[:-1]
-left.bar(NAMES, parts, bottom=starts, color=COLOURS, width=0.6)
-left.bar("certificate", sum(parts), color="#404040", width=0.6)
+left.bar(range(3), parts, bottom=starts, color=COLOURS, width=0.6)
+left.bar(3, sum(parts), color="#404040", width=0.6)
+left.set_xticks(
+    range(4), ["loss on\nthe sample", "price of\nfew rows", "price of\nlearning", "certificate"]
+)
 for place, (start, part) in enumerate(zip([*starts, 0], [*parts, sum(parts)], strict=True)):
-    left.annotate(f"{part:.3f}", (place, start + part), (0, 4), textcoords="offset points", ha="center")
-lines = {"unrelated to the labels": certificate.yardsticks.unrelated, "loss on new rows": new_loss}
-for (name, loss), colour in zip(lines.items(), ("#767676", "#D55E00"), strict=True):
+    left.annotate(
+        f"{part:.3f}", (place, start + part), (0, 4), textcoords="offset points", ha="center"
+    )
+unrelated = certificate.yardsticks.unrelated
+for name, loss, colour, lift in (
+    ("unrelated to the labels", unrelated, "#767676", 4),
+    ("loss on new rows", new_loss, "#D55E00", -13),
+):
     left.axhline(loss, color=colour, linestyle="--", linewidth=1.5)
-    left.annotate(name, (-0.35, loss), (0, 4), textcoords="offset points", color=colour)
+    left.annotate(name, (0.75, loss), (0, lift), textcoords="offset points", color=colour)
 left.set(title="Three terms make the certificate", ylabel="alignment loss", ylim=(0, 0.56))
 left.tick_params(axis="x", length=0)
 
 rows = np.logspace(2, 5, 40).astype(int)
 right.stackplot(rows, np.transpose([terms(n) for n in rows]), colors=COLOURS, labels=NAMES)
 right.axvline(certificate.n_samples, color="#404040", linestyle=":")
-right.annotate(f"our {certificate.n_samples} rows", (certificate.n_samples, 0.56), (5, -12), textcoords="offset points")
+right.annotate(
+    f"our {certificate.n_samples:,} rows",
+    (certificate.n_samples, 0.56),
+    (5, -12),
+    textcoords="offset points",
+)
 right.set(title="More rows make it smaller", xlabel="number of rows", xscale="log", ylim=(0, 0.56))
 right.xaxis.set_major_formatter("{x:,.0f}")
 right.set_xlim(rows[0], rows[-1])

@@ -22,6 +22,7 @@ from sklearn.metrics import recall_score
 from sklearn.model_selection import train_test_split
 
 from pacfourier import FourierClassifier
+from pacfourier.plots import WavesDisplay
 
 X, y = load_digits(return_X_y=True)
 X_train, X_new, y_train, y_new = train_test_split(X, y, random_state=0)
@@ -52,10 +53,26 @@ names = ["all digits", *(f"digit {digit}" for digit in range(10))]
 places = np.r_[0, np.arange(10) + 1.6]
 seen, least = np.r_[1 - error, recall], np.r_[1 - certificate.error, promised]
 ax.hlines(places, least, seen, color="#B5D3EA", linewidth=6, zorder=1)
-ax.plot(least, places, "|", color=BLUE, markersize=15, markeredgewidth=3, label="certified: at least this share is right")
+ax.plot(
+    least,
+    places,
+    "|",
+    color=BLUE,
+    markersize=15,
+    markeredgewidth=3,
+    label="certified: at least this share is right",
+)
 ax.plot(seen, places, "o", color=ORANGE, markersize=8, label="share that is right on new rows")
 for place, value in zip(places, least, strict=True):
-    ax.annotate(f"{value:.0%}", (value, place), (-9, 0), textcoords="offset points", va="center", ha="right", color=BLUE)
+    ax.annotate(
+        f"{value:.0%}",
+        (value, place),
+        (-9, 0),
+        textcoords="offset points",
+        va="center",
+        ha="right",
+        color=BLUE,
+    )
 ax.set_yticks(places, names)
 ax.invert_yaxis()
 ax.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
@@ -64,4 +81,15 @@ ax.tick_params(axis="y", length=0)
 ax.grid(axis="x", alpha=0.25)
 ax.spines[["top", "right", "left"]].set_visible(False)
 figure.legend(loc="outside lower center", ncols=2, frameon=False)
+plt.show()
+
+# %%
+# What the model looks at
+# -----------------------
+#
+# The model is a sum of twenty waves over the pixels, and here are the largest. Along the red pixels
+# a wave turns one way, along the blue ones the other way. The numbers say how far it moves the
+# scores.
+
+WavesDisplay.from_estimator(model, n_waves=12)
 plt.show()

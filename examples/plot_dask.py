@@ -24,17 +24,17 @@ from sklearn.datasets import make_moons
 
 from pacfourier import PBRFF
 
-client = Client(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None)
+client = Client(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0")
 
 # %%
 # Rows in blocks
 # --------------
 #
-# Two moons, 320,000 rows in 16 blocks. Here the blocks are cut from an array in memory, so that we
+# Two moons, 160,000 rows in 16 blocks. Here the blocks are cut from an array in memory, so that we
 # can compare. Yours would come from files, for example by ``dask.dataframe.read_parquet``.
 
-X, y = make_moons(320_000, noise=0.2, random_state=0)
-X_blocks, y_blocks = da.from_array(X, chunks=(20_000, 2)), da.from_array(y, chunks=20_000)
+X, y = make_moons(160_000, noise=0.2, random_state=0)
+X_blocks, y_blocks = da.from_array(X, chunks=(10_000, 2)), da.from_array(y, chunks=10_000)
 settings = {"n_candidates": 2000, "precision": "double", "random_state": 0}
 in_memory = PBRFF(20, **settings).fit(X, y)
 with get_task_stream(client) as stream:
@@ -61,7 +61,8 @@ for task in stream.data:
         kind = "send sums" if step["action"] == "transfer" else kind
         bar = [(step["start"] - start, step["stop"] - step["start"])]
         place = workers.index(task["worker"]) - 0.35
-        ax.broken_barh(bar, (place, 0.7), facecolor=COLOURS[kind], edgecolor="white", linewidth=0.7)
+        edge = "white" if kind == "sum over a block" else COLOURS[kind]
+        ax.broken_barh(bar, (place, 0.7), facecolor=COLOURS[kind], edgecolor=edge, linewidth=1)
 ax.set_yticks(range(len(workers)), [f"worker {number + 1}" for number in range(len(workers))])
 ax.set(title="16 blocks of rows on two workers", xlabel="seconds since the start of the fit")
 ax.tick_params(axis="y", length=0)

@@ -83,7 +83,14 @@ figure, ax = plt.subplots(figsize=(8, 4.4), layout="constrained")
 for (name, values), colour in zip(times.items(), ("#767676", "#D55E00"), strict=True):
     ax.loglog(ROWS, values, "o-", color=colour, linewidth=2.5, markersize=8)
     label = f"{name}\n{values[-1]:.2g} s"
-    ax.annotate(label, (ROWS[-1], values[-1]), (12, 0), textcoords="offset points", va="center", color=colour)
+    ax.annotate(
+        label,
+        (ROWS[-1], values[-1]),
+        (12, 0),
+        textcoords="offset points",
+        va="center",
+        color=colour,
+    )
 ax.set(title="One fit of PBRFF: 108 columns, 20,000 candidate frequencies", xlabel="rows")
 ax.set_xticks(ROWS, ["1 thousand", "10 thousand", "100 thousand", "1 million"])
 ax.set_yticks([0.01, 0.1, 1, 10], ["10 ms", "0.1 s", "1 s", "10 s"])

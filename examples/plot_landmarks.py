@@ -62,9 +62,9 @@ errors = {
 # %%
 # Before, the similarity is a round hill around the landmark, the star. After, it is high on the
 # squares of the landmark's own colour and low on the others. Five learned similarities are worth
-# more than five hills. With twenty landmarks the hills have caught up, and learning is needless.
+# more than five hills. With eight landmarks or more the hills catch up, and learning is needless.
 
-figure = plt.figure(figsize=(11, 5.2), layout="constrained")
+figure = plt.figure(figsize=(11, 4.7), layout="constrained")
 axes = figure.subplot_mosaic("abcXX;defXX")
 for name, landmark in zip("abc", range(3), strict=True):
     SimilarityDisplay.from_estimator(before, X, y, landmark=landmark, ax=axes[name])
@@ -73,11 +73,23 @@ for name, landmark in zip("def", range(3), strict=True):
 axes["a"].set_ylabel("before learning", fontsize=12)
 axes["d"].set_ylabel("after learning", fontsize=12)
 axes["b"].set_title("Similarity to three of the five landmarks")
-bar = figure.colorbar(last.surface_, ax=[axes[name] for name in "abcdef"], location="bottom", shrink=0.5, aspect=40, ticks=[-1, 0, 1])
+bar = figure.colorbar(
+    last.surface_,
+    ax=[axes[name] for name in "abcdef"],
+    location="bottom",
+    shrink=0.5,
+    pad=0.02,
+    ticks=[-1, 0, 1],
+)
 bar.set_label("similarity to the star")
 for (name, values), colour in zip(errors.items(), ("#767676", "#D55E00"), strict=True):
     axes["X"].plot(SIZES, values, "o-", color=colour, linewidth=2.5, label=name)
-axes["X"].set(title="Errors of a linear model on the similarities", xlabel="number of landmarks", ylabel="error on new rows (%)", ylim=(0, None))
+axes["X"].set(
+    title="Errors of a linear model on the similarities",
+    xlabel="number of landmarks",
+    ylabel="error on new rows (%)",
+    ylim=(0, None),
+)
 axes["X"].set_xticks(SIZES)
 axes["X"].legend(frameon=False)
 axes["X"].grid(alpha=0.25)

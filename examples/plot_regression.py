@@ -61,9 +61,18 @@ print(f"{coverage:.0%} of the new week lies inside of the band")
 BLUE, ORANGE = "#0072B2", "#D55E00"
 figure, ax = plt.subplots(figsize=(11, 4.2), layout="constrained")
 band = (prediction - half_width, prediction + half_width)
-ax.fill_between(time / 24, *band, color="#B5D3EA", linewidth=0, label="certified: 90 % of new values")
+ax.fill_between(
+    time / 24, *band, color="#B5D3EA", linewidth=0, label="certified: 90 % of new values"
+)
 ax.plot(time / 24, prediction, color=BLUE, linewidth=2, label="prediction")
-ax.plot(time[is_inside] / 24, truth[is_inside], ".", color="#404040", markersize=4, label="new value, inside of the band")
+ax.plot(
+    time[is_inside] / 24,
+    truth[is_inside],
+    ".",
+    color="#404040",
+    markersize=4,
+    label="new value, inside of the band",
+)
 ax.plot(time[~is_inside] / 24, truth[~is_inside], "o", color=ORANGE, markersize=5, label="outside")
 ax.set_xticks(np.arange(7) + 0.5, ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"])
 ax.set(title="Demand for electricity in a week that the model has not seen", ylabel="megawatts")

@@ -56,7 +56,9 @@ print(table.head())
 model = FourierClassifier(20, certify=0.3, random_state=0).fit(table, labels)
 new_table, new_labels = parcels(10_000, seed=1)
 new_error = 1 - model.score(new_table, new_labels)
-print(f"error of new parcels {new_error:.3f}, certified to be at most {model.certificate_.error:.3f}")
+print(
+    f"error of new parcels {new_error:.3f}, certified to be at most {model.certificate_.error:.3f}"
+)
 
 # %%
 # What the model has learned
@@ -70,7 +72,7 @@ figure, axes = plt.subplots(2, 2, figsize=(10.5, 7.5), layout="constrained")
 panels = {
     "Parcels are late in December": "sent",
     "Parcels are late by bicycle": "carrier",
-    "The weight does not matter": "weight",
+    "The weight hardly matters": "weight",
     "Long ways in the afternoon are late": ["hour", "distance"],
 }
 for ax, (title, columns) in zip(axes.flat, panels.items(), strict=True):

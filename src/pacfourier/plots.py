@@ -162,7 +162,8 @@ class SimilarityDisplay:
             self.grid_y,
             self.similarity,
             levels=np.linspace(-1, 1, 21),
-            cmap="RdBu_r",
+            # Purple to green: neither is the colour of a class.
+            cmap="PRGn",
             alpha=0.75,
         )
         if X is not None and y is not None:
