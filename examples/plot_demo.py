@@ -2,9 +2,11 @@
 Ten cosines against a thousand random ones
 ==========================================
 
+Ten frequencies that are learned from the labels do better than a thousand random ones, if only some
+of the columns matter.
+
 Random Fourier features turn a kernel method into a linear one: they map each row to cosines and
-sines, whose frequencies are drawn at random. It takes hundreds of them to be accurate. Here ten
-frequencies that are *learned* from the labels do better than a thousand random ones.
+sines, whose frequencies are drawn at random. It often takes hundreds of them to be accurate.
 """
 
 # %%
@@ -90,7 +92,7 @@ learned = {name: mean_errors(learned_error, LEARNED_SIZES, *task) for name, task
 # %%
 # Random frequencies look at all columns alike, and no number of them makes up for that on
 # Friedman's function. Learned ones turn away from the columns that do not matter. On the digits
-# the picture is different: ten learned frequencies are worth about fifty random ones, and with
+# the picture is different: ten learned frequencies are worth about forty random ones, and with
 # enough of them, random features win.
 
 ORANGE, GREY = "#D55E00", "#767676"
