@@ -91,7 +91,7 @@ axes["X"].set(
     ylim=(0, None),
 )
 axes["X"].set_xticks(SIZES)
-axes["X"].legend(frameon=False)
+axes["X"].legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2, frameon=False)
 axes["X"].grid(alpha=0.25)
 axes["X"].spines[["top", "right"]].set_visible(False)
 plt.show()
