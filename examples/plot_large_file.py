@@ -41,6 +41,8 @@ def written_file(n_rows):
     return path
 
 
+paths = [written_file(n_rows) for n_rows in SIZES]
+
 # %%
 # Two ways to fit
 # ---------------
@@ -63,20 +65,23 @@ def fit_in_batches(path):
 
 # %%
 # We add the memory of NumPy, which ``tracemalloc`` counts, to that of Arrow, which reads the file.
-# Arrow tells the largest memory since the start, so the fits in batches come first.
+# A pool of Arrow counts its largest memory since the start, so we take one that was not used yet,
+# and the fits in batches come first.
+
+pool = pyarrow.system_memory_pool()
+pyarrow.set_memory_pool(pool)
 
 
 def peak_memory(fit, path):
     """Return the fitted model, and the largest memory so far in megabytes."""
     tracemalloc.start()
     model = fit(path)
-    peak = tracemalloc.get_traced_memory()[1] + pyarrow.default_memory_pool().max_memory()
+    peak = tracemalloc.get_traced_memory()[1] + pool.max_memory()
     tracemalloc.stop()
     return model, peak / 1e6
 
 
-paths = [written_file(n_rows) for n_rows in SIZES]
-fit_whole(paths[0])  # compiles what both need
+fit_in_batches(paths[0])  # compiles what both need
 batched, batched_memory = zip(*[peak_memory(fit_in_batches, path) for path in paths], strict=True)
 whole, whole_memory = zip(*[peak_memory(fit_whole, path) for path in paths], strict=True)
 difference = np.abs(whole[-1].losses_ - batched[-1].losses_).max()
