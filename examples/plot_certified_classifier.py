@@ -22,7 +22,6 @@ from sklearn.metrics import recall_score
 from sklearn.model_selection import train_test_split
 
 from pacfourier import FourierClassifier
-from pacfourier.plots import WavesDisplay
 
 X, y = load_digits(return_X_y=True)
 X_train, X_new, y_train, y_new = train_test_split(X, y, random_state=0)
@@ -81,15 +80,4 @@ ax.tick_params(axis="y", length=0)
 ax.grid(axis="x", alpha=0.25)
 ax.spines[["top", "right", "left"]].set_visible(False)
 figure.legend(loc="outside lower center", ncols=2, frameon=False)
-plt.show()
-
-# %%
-# What the model looks at
-# -----------------------
-#
-# The model is a sum of twenty waves over the pixels, and here are the largest. Along the red pixels
-# a wave turns one way, along the blue ones the other way. The numbers say how far it moves the
-# scores.
-
-WavesDisplay.from_estimator(model, n_waves=12)
 plt.show()

@@ -64,34 +64,22 @@ errors = {
 # squares of the landmark's own colour and low on the others. Five learned similarities are worth
 # more than five hills. With eight landmarks or more the hills catch up, and learning is needless.
 
-figure = plt.figure(figsize=(11, 4.7), layout="constrained")
-axes = figure.subplot_mosaic("abcXX;defXX")
-for name, landmark in zip("abc", range(3), strict=True):
-    SimilarityDisplay.from_estimator(before, X, y, landmark=landmark, ax=axes[name])
-for name, landmark in zip("def", range(3), strict=True):
-    last = SimilarityDisplay.from_estimator(after, X, y, landmark=landmark, ax=axes[name])
-axes["a"].set_ylabel("before learning", fontsize=12)
-axes["d"].set_ylabel("after learning", fontsize=12)
-axes["b"].set_title("Similarity to three of the five landmarks")
-bar = figure.colorbar(
-    last.surface_,
-    ax=[axes[name] for name in "abcdef"],
-    location="bottom",
-    shrink=0.5,
-    pad=0.02,
-    ticks=[-1, 0, 1],
-)
+figure = plt.figure(figsize=(11, 4.9), layout="constrained")
+left, right = figure.subfigures(1, 2, width_ratios=(3, 2))
+axes = left.subplots(2, 3)
+for row, model, name in zip(axes, (before, after), errors, strict=True):
+    for landmark, ax in enumerate(row):
+        last = SimilarityDisplay.from_estimator(model, X, y, landmark=landmark, ax=ax)
+    row[0].set_ylabel(name, fontsize=12)
+left.suptitle("Similarity to three of the five landmarks")
+bar = left.colorbar(last.surface_, ax=axes, location="bottom", shrink=0.5, ticks=[-1, 0, 1])
 bar.set_label("similarity to the star")
+ax = right.subplots()
 for (name, values), colour in zip(errors.items(), ("#767676", "#D55E00"), strict=True):
-    axes["X"].plot(SIZES, values, "o-", color=colour, linewidth=2.5, label=name)
-axes["X"].set(
-    title="Errors of a linear model on the similarities",
-    xlabel="number of landmarks",
-    ylabel="error on new rows (%)",
-    ylim=(0, None),
-)
-axes["X"].set_xticks(SIZES)
-axes["X"].legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2, frameon=False)
-axes["X"].grid(alpha=0.25)
-axes["X"].spines[["top", "right"]].set_visible(False)
+    ax.plot(SIZES, values, "o-", color=colour, linewidth=2.5, label=name)
+ax.set(xlabel="number of landmarks", ylabel="error on new rows (%)", xticks=SIZES, ylim=(0, None))
+ax.grid(alpha=0.25)
+ax.spines[["top", "right"]].set_visible(False)
+right.suptitle("Errors of a linear model on the similarities")
+right.legend(loc="outside lower center", ncols=2, frameon=False)
 plt.show()
