@@ -88,6 +88,10 @@ tasks = {
 }
 random = {name: mean_errors(random_error, RANDOM_SIZES, *task) for name, task in tasks.items()}
 learned = {name: mean_errors(learned_error, LEARNED_SIZES, *task) for name, task in tasks.items()}
+for name in tasks:
+    print(
+        f"{name}\n  ten learned: {learned[name][1]:.1f} %, 1,000 random: {random[name][-1]:.1f} %"
+    )
 
 # %%
 # Random frequencies look at all columns alike, and no number of them makes up for that on

@@ -124,7 +124,7 @@ CLAIMS = {
         table,
     )
 }
-QUICK = {"certificate", "stream"}
+QUICK = {"certificate", "paper_toy", "stream"}
 PARAMETERS = [
     pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in CLAIMS
 ]
