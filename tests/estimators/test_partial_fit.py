@@ -1,15 +1,31 @@
 """Predictors that learn from rows as they arrive."""
 
 import copy
+import math
 import pickle
 
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_digits, load_iris, make_friedman1, make_multilabel_classification
+from sklearn.datasets import (
+    load_digits,
+    load_iris,
+    make_friedman1,
+    make_moons,
+    make_multilabel_classification,
+)
 
 from pacfourier import FourierClassifier, FourierRegressor
-from pacfourier.estimators.streaming import PATIENCE, USUAL_STRENGTH, falling_rate
+from pacfourier.core.boosting.cosine_model import CosineModel
+from pacfourier.core.boosting.descent import Decays
+from pacfourier.estimators.streaming import (
+    FORGETTING,
+    PATIENCE,
+    USUAL_STRENGTH,
+    averaged,
+    falling_decays,
+    falling_rate,
+)
 from pacfourier.estimators.training import PEAK_RATE
 
 ORDER = np.random.default_rng(0).permutation(1797)
@@ -59,6 +75,38 @@ def test_rates_fall_slowly():
     assert rates[PATIENCE] == pytest.approx(PEAK_RATE / np.sqrt(2))
     # Their sum has no limit, so that no start is out of reach.
     assert rates[9999] > PEAK_RATE / 10
+
+
+def test_decays_fall_with_the_rows_seen():
+    decays = Decays(0.3, 0.1, 1.0)
+    assert falling_decays(decays, 0) == decays
+    assert falling_decays(decays, PATIENCE) == tuple(decay / 2 for decay in decays)
+
+
+def test_the_average_weighs_recent_models_more(rng):
+    models = [
+        CosineModel(*(rng.standard_normal((2, 3)).astype(np.float32) for _ in range(5)))
+        for _ in range(6)
+    ]
+    found = models[0].zeros()
+    for step, model in enumerate(models, start=1):
+        found = averaged(found, model, step)
+    # In closed form, model s has a weight proportional to s (s + 1) ... (s + 8).
+    shares = [math.perm(s + FORGETTING - 1, FORGETTING) for s in range(1, 7)]
+    expected = np.average([model.packed() for model in models], axis=0, weights=shares)
+    np.testing.assert_allclose(found.packed(), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_long_stream_does_not_get_worse():
+    X_test, y_test = make_moons(2000, noise=0.2, random_state=1000)
+    model, scores = FourierClassifier(50, random_state=0), []
+    for call in range(160):
+        model.partial_fit(*make_moons(100, noise=0.2, random_state=call))
+        if call in (19, 79, 159):
+            scores.append(model.score(X_test, y_test))
+    # The best possible score is about 0.97.
+    assert scores[0] < scores[1] < scores[2] + 0.01
+    assert scores[2] > 0.95
 
 
 def test_the_first_call_describes_columns_and_later_ones_do_not_change_them():

@@ -12,7 +12,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from pacfourier.arrays import FloatArray, host
 from pacfourier.core.boosting.columns import Columns, described_columns
-from pacfourier.core.boosting.descent import Descent, Labelled, one_cycle
+from pacfourier.core.boosting.cosine_model import CosineModel
+from pacfourier.core.boosting.descent import Decays, Descent, Labelled, one_cycle
 from pacfourier.data.blocks import stacked
 from pacfourier.data.samples import Block
 from pacfourier.estimators.training import (
@@ -32,7 +33,9 @@ from pacfourier.estimators.training import (
 # Steps after which the rate of a stream has fallen to seven tenths of its peak.
 PATIENCE = 300
 # The strength of a stream, which has no rows to set aside, unless it is given.
-USUAL_STRENGTH = 1.0
+USUAL_STRENGTH = 0.3
+# The larger this number, the faster the average of a stream forgets its first models.
+FORGETTING = 9
 # Rows of a random sample of data in blocks. A recipe, the columns and the start come from them.
 SAMPLE_ROWS = 50_000
 
@@ -40,6 +43,28 @@ SAMPLE_ROWS = 50_000
 def falling_rate(step: int) -> float:
     r"""Return :math:`\eta / \sqrt{1 + t / 300}`: nobody knows how long a stream will be."""
     return PEAK_RATE / math.sqrt(1 + step / PATIENCE)
+
+
+def falling_decays(decays: Decays, step: int) -> Decays:
+    r"""Return :math:`\lambda / (1 + t / 300)`: a prior counts less, the more rows were seen.
+
+    Decays that stay as they are pull the frequencies of a long stream to zero.
+    """
+    return Decays(*(decay / (1 + step / PATIENCE) for decay in decays))
+
+
+def averaged(average: CosineModel, model: CosineModel, step: int) -> CosineModel:
+    r"""Return the average of the models of a stream after one more step.
+
+    .. math:: \bar\theta_t = \bar\theta_{t-1} + \frac{10}{t + 9} (\theta_t - \bar\theta_{t-1})
+
+    A single model of a stream is noisy, because the last mini-batches moved it. This average
+    (shamir2013) weighs recent models more.
+    """
+    share = np.float32((FORGETTING + 1) / (step + FORGETTING))
+    return CosineModel(
+        *(old + share * (new - old) for old, new in zip(average, model, strict=True))
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +76,10 @@ class Stream:
     columns : Columns
         Those of the first rows.
     descent : Descent
+    decays : Decays
+        The decays of the first step.
+    average : CosineModel
+        The average of the models so far, which predicts.
     weight : float
         The mean weight of the first rows, in units of which all weights are measured.
     seed : int
@@ -58,35 +87,47 @@ class Stream:
 
     columns: Columns
     descent: Descent
+    decays: Decays
+    average: CosineModel
     weight: float
     seed: int
+
+    @classmethod
+    def of(
+        cls, model: CosineModel, columns: Columns, task: Task, recipe: Recipe, weight: float
+    ) -> "Stream":
+        """Return a stream that goes on from a model."""
+        decays = decays_of(recipe)
+        descent = Descent.start(model, task.objective.losses, decays)
+        return cls(columns, descent, decays, descent.model, weight, task.seed)
 
     @property
     def trained(self) -> Trained:
         """The model at this moment."""
-        return Trained.of(self.descent.model, self.columns)
+        return Trained.of(self.average, self.columns)
 
     def taught(self, rows: Labelled) -> "Stream":
         """Return the stream after one pass over more rows. This one does not change."""
-        descent = copy.deepcopy(self.descent)
+        descent, average = copy.deepcopy(self.descent), self.average
         order = np.random.default_rng([self.seed, descent.step]).permutation(rows.n_samples)
-        inputs = coded_rows(self.columns, rows)
-        descent.pass_over(inputs, order, batch_size(rows.n_samples), falling_rate)
-        return replace(self, descent=descent)
+        inputs, size = coded_rows(self.columns, rows), batch_size(rows.n_samples)
+        for start in range(0, rows.n_samples, size):
+            descent.decays = falling_decays(self.decays, descent.step)
+            descent.pass_over(inputs, order[start : start + size], size, falling_rate)
+            average = averaged(average, descent.model, descent.step)
+        return replace(self, descent=descent, average=average)
 
 
 def new_stream(task: Task, recipe: Recipe, weight: float) -> Stream:
     """Return a stream whose columns and start come from its first rows."""
     copies = task.rows.weights.astype(np.float64)
     columns = described_columns(task.rows.X, copies, coded=recipe.coded)
-    descent = Descent.start(start_of(task, columns), task.objective.losses, decays_of(recipe))
-    return Stream(columns, descent, weight, task.seed)
+    return Stream.of(start_of(task, columns), columns, task, recipe, weight)
 
 
 def continued(found: Trained, task: Task, recipe: Recipe, weight: float) -> Stream:
     """Return a stream that goes on from a trained model."""
-    descent = Descent.start(found.model, task.objective.losses, decays_of(recipe))
-    return Stream(found.columns, descent, weight, task.seed)
+    return Stream.of(found.model, found.columns, task, recipe, weight)
 
 
 class Survey(NamedTuple):
@@ -168,7 +209,7 @@ def trained_on_blocks(
             )
             total += loss * rows.n_samples
         report(f"epoch {number + 1}/{n_epochs}: mean loss {total / n_samples:.4f}")
-    return stream.trained
+    return Trained.of(stream.descent.model, stream.columns)
 
 
 def regrouped(
