@@ -1,15 +1,14 @@
 import re
 import shutil
-import subprocess
 
 import pytest
+from tests.chromium import found_in, needs_chromium
 from typer.testing import CliRunner
 
 from pacfourier.cli import app
 from pacfourier.experiments.records import Records
 from pacfourier.reports.reproduction_report import write_report
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 FIGURES = (
     "figure1_toy_two_moons",
     "figure2_landmarks",
@@ -19,17 +18,18 @@ FIGURES = (
     "figure5_methods",
     "figure6_certificates",
 )
-# The page in a frame of a given width, with what a reader would notice written into the title.
-FRAME = """<!doctype html><iframe src="report.html" style="width:{width}px;height:800px"></iframe>
-<script>onload = () => {{
-  const inner = document.querySelector("iframe").contentDocument;
-  const images = [...inner.images];
+# What a reader would notice.
+NOTICED = """
+const frame = document.querySelector("iframe");
+frame.addEventListener("load", () => {
+  const inner = frame.contentDocument, images = [...inner.images];
   document.title = JSON.stringify([
     inner.scrollingElement.scrollWidth, images.length,
-    images.filter(image => image.complete && image.naturalWidth > 0).length,
+    images.filter((image) => image.complete && image.naturalWidth > 0).length,
     inner.querySelectorAll("details").length,
   ]);
-}};</script>"""
+});
+"""
 
 
 @pytest.fixture(scope="module")
@@ -71,19 +71,10 @@ def test_the_page_has_what_a_reader_asks_for(html):
     assert html.count("data:image/png;base64") == len(FIGURES)
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+@needs_chromium
 @pytest.mark.parametrize("width", [390, 1280])
-def test_a_browser_shows_the_page_without_scrolling_sideways(reproduction, tmp_path, width):
-    shutil.copy(reproduction / "report.html", tmp_path)
-    (tmp_path / "frame.html").write_text(FRAME.format(width=width), "utf-8")
-    options = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking"
-    command = [CHROMIUM, *options.split(), "--allow-file-access-from-files"]
-    command += [f"--user-data-dir={tmp_path / 'browser'}", "--virtual-time-budget=5000"]
-    command += ["--dump-dom", (tmp_path / "frame.html").as_uri()]
-    dom = subprocess.run(command, capture_output=True, text=True, timeout=90, check=True).stdout
-    scroll_width, n_images, n_shown, n_details = map(
-        int, re.search(r"<title>\[(\d+),(\d+),(\d+),(\d+)\]", dom).groups()
-    )
+def test_a_browser_shows_the_page_without_scrolling_sideways(html, tmp_path, width):
+    scroll_width, n_images, n_shown, n_details = found_in(html, NOTICED, tmp_path, width=width)
     assert scroll_width <= width
     assert n_images == n_shown == len(FIGURES)
     assert n_details >= 4
