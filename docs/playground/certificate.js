@@ -81,7 +81,8 @@ function certifiedAmplitude(tilted, n, size, epsilon) {
     const fixed = tilted.divergence + Math.log(Math.PI / (weight * epsilon));
     for (let k = 0; k < ARCS.length; k++) {
       const mean = tilted.amplitude * ARC_SHRINKAGE[k];
-      const square = 0.5 * (1 + tilted.second * DOUBLE_SHRINKAGE[k]) - 2 * centre * mean + centre ** 2;
+      const second = tilted.second * DOUBLE_SHRINKAGE[k];
+      const square = 0.5 * (1 + second) - 2 * centre * mean + centre ** 2;
       const price = (fixed - ARC_LOGS[k]) / n;
       const exponent = eta * (centre - mean) + factor * square + price;
       const rho = (centre + Math.expm1(-exponent) / eta) / ARC_SHRINKAGE[k];

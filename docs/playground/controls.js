@@ -162,8 +162,13 @@ function listen() {
   for (const name of ["pointerup", "pointercancel"]) points.addEventListener(name, pointsUp);
   points.addEventListener("touchstart", pointsTouch, { passive: false });
   points.addEventListener("keydown", pointsKey);
-  points.addEventListener("blur", () => { state.cross.isShown = false; pointsUp(); schedule("pictures"); });
-  for (const target of [handle, element("similarity")]) target.addEventListener("pointerdown", focusDown);
+  points.addEventListener("blur", () => {
+    state.cross.isShown = false;
+    pointsUp();
+    schedule("pictures");
+  });
+  handle.addEventListener("pointerdown", focusDown);
+  element("similarity").addEventListener("pointerdown", focusDown);
   handle.addEventListener("pointermove", (event) => {
     if (handle.hasPointerCapture(event.pointerId)) focusAt(event);
   });

@@ -26,18 +26,42 @@ function regularGrid(start, end, size) {
 }
 
 // The learned kernel as a function of the difference of two points. It is even, so half of the
-// plane is enough. Candidates that share the last thousandth of the mass are left out.
+// plane is enough. Candidates that share the last half percent of the mass are left out.
 function kernelTable(frequencies, posterior) {
   const order = largest(posterior);
   let size = 0, mass = 0;
-  while (size < order.length && mass < 0.999) mass += posterior[order[size++]];
-  const heavy = order.slice(0, size), weights = Float64Array.from(heavy, (m) => posterior[m] / mass);
-  const cells = Math.round(Math.min(Math.max(Math.sqrt(6e6 / size), 48), 128));
-  const step = 2 * HALF_WIDTH / cells;
-  const xs = regularGrid(-2 * HALF_WIDTH, 2 * HALF_WIDTH, 2 * cells + 1);
-  const ys = regularGrid(0, 2 * HALF_WIDTH, cells + 1);
-  const values = waveGrid(rowsOf(frequencies, heavy), weights, new Float64Array(size), xs, ys);
-  return { cells, step, values };
+  while (size < order.length && mass < 0.995) mass += posterior[order[size++]];
+  const heavy = order.slice(0, size);
+  const weights = Float64Array.from(heavy, (m) => posterior[m] / mass);
+  const cells = Math.round(Math.min(Math.max(Math.sqrt(3e6 / size), 40), 128));
+  const values = evenWaves(rowsOf(frequencies, heavy), weights, cells);
+  return { cells, step: 2 * HALF_WIDTH / cells, values };
+}
+
+// The sum of weight * cos(w.x) on the upper half plane, from a quarter of it:
+// cos(a + b) = cos a cos b - sin a sin b, and the second term changes its sign with a.
+function evenWaves(frequencies, weights, cells) {
+  const size = cells + 1, width = 2 * cells + 1, nodes = regularGrid(0, 2 * HALF_WIDTH, size);
+  const even = new Float64Array(size * size), odd = new Float64Array(size * size);
+  const cosines = new Float64Array(size), sines = new Float64Array(size);
+  for (let m = 0; m < weights.length; m++) {
+    const u = frequencies[2 * m], v = frequencies[2 * m + 1];
+    for (let i = 0; i < size; i++) {
+      cosines[i] = weights[m] * Math.cos(u * nodes[i]);
+      sines[i] = weights[m] * Math.sin(u * nodes[i]);
+    }
+    for (let j = 0; j < size; j++) {
+      const c = Math.cos(v * nodes[j]), s = Math.sin(v * nodes[j]), start = j * size;
+      for (let i = 0; i < size; i++) {
+        even[start + i] += c * cosines[i];
+        odd[start + i] += s * sines[i];
+      }
+    }
+  }
+  return Float64Array.from({ length: size * width }, (_, k) => {
+    const x = k % width - cells, at = Math.floor(k / width) * size + Math.abs(x);
+    return even[at] - Math.sign(x) * odd[at];
+  });
 }
 
 // The kernel between two points that differ by (dx, dy), by interpolation in the table.

@@ -4,7 +4,8 @@
 
 // Returns the context of a canvas that is as sharp as the screen, and its size in CSS pixels.
 function preparedCanvas(canvas) {
-  const side = canvas.clientWidth, height = canvas.clientHeight, ratio = window.devicePixelRatio || 1;
+  const side = canvas.clientWidth, height = canvas.clientHeight;
+  const ratio = window.devicePixelRatio || 1;
   if (canvas.width !== Math.round(side * ratio)) canvas.width = Math.round(side * ratio);
   if (canvas.height !== Math.round(height * ratio)) canvas.height = Math.round(height * ratio);
   const context = canvas.getContext("2d");
@@ -21,13 +22,13 @@ function toPlane(side, left, top) {
   return [left / side * 2 * HALF_WIDTH - HALF_WIDTH, HALF_WIDTH - top / side * 2 * HALF_WIDTH];
 }
 
-const scratch = { canvas: null };
+let scratch = null;
 
 // Paints a square grid of values in [-1, 1], whose rows go upwards: one colour for each sign.
 function paintField(context, side, cells, valueAt, palette, strength) {
-  scratch.canvas ??= document.createElement("canvas");
-  scratch.canvas.width = scratch.canvas.height = cells;
-  const inner = scratch.canvas.getContext("2d"), image = inner.createImageData(cells, cells);
+  scratch ??= document.createElement("canvas");
+  scratch.width = scratch.height = cells;
+  const inner = scratch.getContext("2d"), image = inner.createImageData(cells, cells);
   for (let row = 0; row < cells; row++) {
     for (let column = 0; column < cells; column++) {
       const value = valueAt(column, cells - 1 - row);
@@ -42,7 +43,7 @@ function paintField(context, side, cells, valueAt, palette, strength) {
   inner.putImageData(image, 0, 0);
   context.imageSmoothingEnabled = true;
   context.imageSmoothingQuality = "high";
-  context.drawImage(scratch.canvas, 0, 0, side, side);
+  context.drawImage(scratch, 0, 0, side, side);
 }
 
 // Draws where values on a grid of nodes are zero: a segment through each cell that changes sign.
@@ -121,10 +122,7 @@ function frequencyPixel(side, u, v) {
 
 function drawRings(context, side, palette) {
   context.strokeStyle = palette.line;
-  context.fillStyle = palette.soft;
   context.lineWidth = 1;
-  context.font = "11px system-ui, sans-serif";
-  context.textAlign = "center";
   for (const ring of RINGS) {
     const radius = 0.96 * side / 2 * warpedLength(ring);
     context.beginPath();

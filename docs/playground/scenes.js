@@ -10,7 +10,8 @@ function readPalette() {
   const rgb = (name) => [1, 3, 5].map((k) => parseInt(colour(name).slice(k, k + 2), 16));
   palette = {
     ink: colour("ink"), paper: colour("paper"), line: colour("line"), soft: colour("soft"),
-    blue: colour("blue"), orange: colour("orange"), prior: colour("prior"), posterior: colour("accent"),
+    blue: colour("blue"), orange: colour("orange"),
+    prior: colour("prior"), posterior: colour("accent"),
     classes: { positive: rgb("blue"), negative: rgb("orange"), neutral: rgb("paper") },
     similarity: { positive: rgb("similar"), negative: rgb("opposite"), neutral: rgb("paper") },
   };
@@ -42,7 +43,8 @@ function count(label) {
 function drawDecision(context, side) {
   const { keptFrequencies, model } = state.result, size = keptFrequencies.length / 2;
   const scale = 1 / Math.sqrt(size), nodes = regularGrid(-HALF_WIDTH, HALF_WIDTH, FIELD_NODES);
-  const part = (k) => Float64Array.from({ length: size }, (_, m) => scale * model.coefficients[2 * m + k]);
+  const part = (k) =>
+    Float64Array.from({ length: size }, (_, m) => scale * model.coefficients[2 * m + k]);
   const values = waveGrid(keptFrequencies, part(0), part(1), nodes, nodes)
     .map((value) => value + model.intercept);
   paintField(context, side, FIELD_NODES, (i, j) => Math.tanh(1.5 * values[j * FIELD_NODES + i]),
@@ -79,8 +81,8 @@ function drawSimilarity() {
     palette.similarity, 0.85);
   drawSample(context, side, state.training, 2.2, palette, false);
   const mean = (label) => meanSimilarity(label, x, y);
-  write({ "similarity-text": `Mean similarity of the ring to blue points: ${fixed(mean(1), 2)}, to orange `
-    + `points: ${fixed(mean(-1), 2)}. The most is 1, the least −1.` });
+  write({ "similarity-text": `Mean similarity of the ring to blue points: ${fixed(mean(1), 2)}, `
+    + `to orange points: ${fixed(mean(-1), 2)}. The most is 1, the least −1.` });
 }
 
 function meanSimilarity(label, x, y) {
@@ -111,7 +113,8 @@ function drawWaves() {
   }
   const nodes = regularGrid(-HALF_WIDTH, HALF_WIDTH, 40);
   shown.forEach((m, k) => {
-    const [canvas, caption] = strip.children[k].children, { context, side } = preparedCanvas(canvas);
+    const [canvas, caption] = strip.children[k].children;
+    const { context, side } = preparedCanvas(canvas);
     const length = Math.hypot(waves[2 * m], waves[2 * m + 1]) || 1;
     const values = waveGrid(frequencies.slice(2 * m, 2 * m + 2), [waves[2 * m] / length],
       [waves[2 * m + 1] / length], nodes, nodes);

@@ -15,28 +15,30 @@ const state = {
   preset: "moons",
   seed: 1,
   marks: [], // the points on the canvas: { x, y, label, isTest }
+  training: null, // the sample that is learned from
   test: null, // the sample that the errors are measured on
   isPriorLate: false, // whether settings were changed after the points were seen
   focus: { x: -0.75, y: 0.7 },
   cross: { x: 0, y: 0, isShown: false },
   carried: null,
-  pool: null,
-  sums: null,
-  freshSums: null,
-  result: null,
-  table: null,
+  pool: null, // the candidates
+  sums: null, // of the training sample
+  freshSums: null, // of the test sample
+  result: null, // what was learned, or null
+  refitTime: 0, // in milliseconds
+  table: null, // the learned kernel
 };
 
 // --- What the user has set --------------------------------------------------------------------
 
 function settings() {
-  const exponent = Number(inputs.beta.value), n = Number(inputs.candidates.value);
+  const exponent = Number(inputs.beta.value), candidates = Number(inputs.candidates.value);
   return {
     n: Number(inputs.n.value),
     gamma: element("multiscale").checked ? null : 10 ** Number(inputs.gamma.value),
-    candidates: n,
+    candidates,
     beta: exponent < -1 ? 0 : 10 ** exponent,
-    size: Math.min(Number(inputs.size.value), n),
+    size: Math.min(Number(inputs.size.value), candidates),
     epsilon: EPSILONS[Number(inputs.epsilon.value)],
   };
 }
@@ -113,10 +115,10 @@ function pointsChanged() {
 }
 
 function addMark(x, y, label) {
-  if (state.marks.length >= MOST_POINTS) return announce(`There is room for ${MOST_POINTS} points.`);
-  const side = Math.min(HALF_WIDTH, 1.98);
-  const inside = (value) => Math.min(Math.max(value, -side), side);
-  state.marks.push({ x: inside(x), y: inside(y), label, isTest: state.marks.length % 4 === 3 });
+  const isFull = state.marks.length >= MOST_POINTS;
+  if (isFull) return announce(`There is room for ${MOST_POINTS} points.`);
+  const isTest = state.marks.length % 4 === 3;
+  state.marks.push({ x: clipped(x), y: clipped(y), label, isTest });
   pointsChanged();
 }
 
@@ -149,8 +151,8 @@ function clipped(value) {
 const stale = new Set();
 let frame = null, freshTimer = null, statusTimer = null;
 
-// Ask for a new frame, and say what is out of date: the candidates, the sample, the test points, the
-// choice of a posterior, or only pictures.
+// Ask for a new frame, and say what is out of date: the pool of candidates, the sample, the test
+// points, the choice of a posterior, or only pictures.
 function schedule(...parts) {
   parts.forEach((part) => stale.add(part));
   frame ??= requestAnimationFrame(refresh);

@@ -14,36 +14,37 @@ function write(texts) {
 
 function writeResults() {
   writeAssumptions();
+  element("terms").hidden = !state.result;
   if (!state.result) return writeNothing();
   writeCertificate();
   writeLosses();
   writeError();
   const { effectiveSize, divergence, posterior, kept } = state.result;
+  const candidates = posterior.length.toLocaleString("en");
   write({
-    "cloud-text": `The weights are as spread out as equal weights on ${Math.round(effectiveSize)} of `
-      + `${posterior.length.toLocaleString("en")} candidates (${fixed(divergence, 1)} nats from the `
-      + `prior). ${kept.length} of them are kept.`,
+    "cloud-text": `The weights are as spread out as equal weights on `
+      + `${Math.round(effectiveSize)} of ${candidates} candidates (${fixed(divergence, 1)} nats `
+      + `from the prior). ${kept.length} of them are kept.`,
     timing: `The last refit with its certificate took ${Math.round(state.refitTime)} ms, for `
-      + `${state.training.labels.length} points and ${posterior.length.toLocaleString("en")} candidates.`,
+      + `${state.training.labels.length} points and ${candidates} candidates.`,
   });
   announceResults();
 }
 
 function writeNothing() {
-  const dash = Object.fromEntries(["value", "error", "summary-value", "summary-error", "sample-loss",
-    "fresh-loss", "bound-loss", "unrelated-loss", "term-divergence", "term-phase", "term-confidence",
-    "term-seen", "term-rho", "term-concentration"].map((id) => [id, "–"]));
-  const empty = Object.fromEntries(["price", "formula", "deployed", "cloud-text", "similarity-text",
-    "error-text", "timing"].map((id) => [id, ""]));
-  write({ ...dash, ...empty, meaning: "There is nothing to certify yet.", verdict: "No certificate" });
+  const numbers = ["value", "error", "summary-value", "summary-error"].map((id) => [id, "–"]);
+  const sentences = ["cloud-text", "similarity-text", "error-text", "timing"].map((id) => [id, ""]);
+  write(Object.fromEntries([...numbers, ...sentences]));
+  write({ meaning: "There is nothing to certify yet.", verdict: "No certificate" });
   element("verdict").className = "verdict idle";
   element("waves").replaceChildren();
-  announce(element("message").textContent);
+  announce("");
 }
 
 function writeCertificate() {
   const { certificate, deployedCertificate, yardsticks: { unrelated }, kept } = state.result;
-  const n = state.training.labels.length, { epsilon } = settings(), value = roundedUp(certificate.value);
+  const n = state.training.labels.length, { epsilon } = settings();
+  const value = roundedUp(certificate.value);
   const isVacuous = Number(value) >= unrelated, isMet = assumptions().every(({ holds }) => holds);
   const nats = certificate.divergence + certificate.phaseNats + certificate.confidenceNats;
   element("verdict").className = `verdict ${isVacuous ? "" : isMet ? "good" : "idle"}`;
@@ -53,19 +54,21 @@ function writeCertificate() {
     verdict: isVacuous ? "Vacuous: it says nothing"
       : isMet ? `Informative: below ${fixed(unrelated)}`
       : "Only an illustration: see the checklist",
-    meaning: `Take two new points at random. With probability ${probability(1 - epsilon)} over the draw of `
-      + `the ${n} points, the similarity disagrees with their colours by at most ${value} on average. `
-      + `A kernel that ignores the labels has ${fixed(unrelated)}, and a perfect one has 0.`,
-    price: `${fixed(nats, 1)} nats, shared by ${n} points: ${fixed(nats / n)} nats per point. A nat is `
-      + "1.44 bits.",
+    meaning: `Take two new points at random. With probability ${probability(1 - epsilon)} over `
+      + `the draw of the ${n} points, the similarity disagrees with their colours by at most `
+      + `${value} on average. `
+      + `A kernel that ignores the labels has ${fixed(unrelated)}, and a perfect one has 0.`
+      + (isVacuous ? " So this bound says nothing. More points usually help." : ""),
+    price: `${fixed(nats, 1)} nats, shared by ${n} points: ${fixed(nats / n)} nats per point. `
+      + "A nat is 1.44 bits.",
     "term-divergence": `${fixed(certificate.divergence, 1)} nats`,
     "term-phase": `${fixed(certificate.phaseNats, 1)} nats`,
     "term-confidence": `${fixed(certificate.confidenceNats, 1)} nats`,
     "term-seen": fixed(certificate.amplitude),
     "term-rho": fixed(certificate.rho),
     "term-concentration": fixed(certificate.concentration),
-    formula: `½ (1 − c ρ²) = ½ (1 − ${fixed(certificate.concentration)} × ${fixed(certificate.rho)}²) `
-      + `≤ ${value}`,
+    formula: `½ (1 − c ρ²) = ½ (1 − ${fixed(certificate.concentration)} × `
+      + `${fixed(certificate.rho)}²) ≤ ${value}`,
     deployed: `The similarity of the ${kept.length} kept waves alone has the certificate `
       + `${roundedUp(deployedCertificate.value)}.`,
   });
@@ -87,6 +90,7 @@ function writeLosses() {
     "fresh-loss": fresh === null ? none : fixed(fresh),
     "bound-loss": roundedUp(certificate.value),
     "unrelated-loss": fixed(unrelated),
+    "tick-unrelated": fixed(unrelated),
   });
   const place = (id, loss) => {
     element(id).hidden = loss === null;
@@ -96,6 +100,7 @@ function writeLosses() {
   place("mark-fresh", fresh);
   place("mark-bound", certificate.value);
   place("mark-unrelated", unrelated);
+  place("tick-unrelated", unrelated);
   place("gap", sampleLoss);
   element("gap").style.width = `${100 * Math.max(certificate.value - sampleLoss, 0) / LINE_END}%`;
 }
@@ -112,8 +117,8 @@ function writeError() {
   write({
     error: percent(error),
     "summary-error": percent(error),
-    "error-text": `${wrong} of ${n} ${state.preset === "own" ? "held-out" : "fresh"} points are on the `
-      + `wrong side of the line. Guessing has 50 %. ${training}`,
+    "error-text": `${wrong} of ${n} ${state.preset === "own" ? "held-out" : "fresh"} points are `
+      + `on the wrong side of the line. Guessing has 50 %. ${training}`,
   });
 }
 
