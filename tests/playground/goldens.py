@@ -8,10 +8,11 @@ import json
 from pathlib import Path
 
 import numpy as np
-from sklearn.datasets import make_circles, make_moons
+from sklearn.datasets import make_blobs, make_moons
 from sklearn.linear_model import RidgeClassifier
 
 from pacfourier import PBRFF
+from pacfourier.bounds import first_order
 from pacfourier.datasets.toy_samples import four_squares
 
 FILE = Path(__file__).parent / "golden.json"
@@ -21,15 +22,15 @@ RIDGE_PENALTY = 0.1
 
 def samples():
     """Return samples by name: ordinary, unequal and small ones, and one of equal points."""
-    moons, moon_labels = make_moons(60, noise=0.15, random_state=0)
-    circles, circle_labels = make_circles(41, factor=0.4, noise=0.1, random_state=1)
+    moons, moon_labels = make_moons(200, noise=0.15, random_state=0)
+    blobs, blob_labels = make_blobs(
+        [90, 30], centers=[[-0.6, 0.2], [0.6, 0.0]], cluster_std=0.3, random_state=1
+    )
     squares, square_labels = four_squares(25, 2)
-    few = np.flatnonzero(circle_labels)[:4]
-    rows = np.r_[few, np.flatnonzero(circle_labels == 0)]
     return {
-        "moons": (moons, moon_labels),
-        "circles of unequal size": (circles[rows], circle_labels[rows]),
-        "squares": (squares, square_labels),
+        "moons": (moons.round(4), moon_labels),
+        "blobs of unequal size": (blobs.round(4), blob_labels),
+        "squares": (squares.round(4), square_labels),
         "two points": (np.array([[0.0, 0.5], [1.0, -0.25]]), np.array([0, 1])),
         "equal points": (np.full((6, 2), 0.75), np.array([0, 1, 0, 1, 1, 1])),
     }
@@ -37,11 +38,15 @@ def samples():
 
 SETTINGS = {
     "moons": {"gamma": "multiscale", "beta": 4.0, "n_frequencies": 8, "epsilon": 0.05},
-    "circles of unequal size": {"gamma": 2.0, "beta": 1.0, "n_frequencies": 5, "epsilon": 0.01},
+    "blobs of unequal size": {"gamma": 2.0, "beta": 1.0, "n_frequencies": 5, "epsilon": 0.01},
     "squares": {"gamma": 3.0, "beta": 20.0, "n_frequencies": 20, "epsilon": 0.2},
     "two points": {"gamma": 1.0, "beta": 1.0, "n_frequencies": 3, "epsilon": 0.05},
     "equal points": {"gamma": 1.0, "beta": 2.0, "n_frequencies": 3, "epsilon": 0.1},
 }
+
+
+# Epsilon by number of points.
+BOUNDS = {30: 0.05, 150: 0.01, 600: 0.2, 5000: 0.05, 100_000: 0.05}
 
 
 def golden(X, y, *, gamma, beta, n_frequencies, epsilon):
@@ -83,9 +88,38 @@ def golden(X, y, *, gamma, beta, n_frequencies, epsilon):
     }
 
 
+def golden_bound(n_samples, epsilon):
+    """Return weak and strong waves, and the certificate of the library for them."""
+    rng = np.random.default_rng(n_samples)
+    posterior = rng.dirichlet(np.ones(12))
+    amplitudes = rng.uniform(0, min(1, 12 / np.sqrt(n_samples)), 12)
+    least = 2 * amplitudes**2 - 1
+    seconds = least + rng.random(12) * (1 - least)
+    bound = first_order(
+        posterior=posterior,
+        prior=np.full(12, 1 / 12),
+        amplitudes=amplitudes,
+        second_harmonics=seconds,
+        n_samples=n_samples,
+        epsilon=epsilon,
+    )
+    return {
+        "posterior": posterior.tolist(),
+        "amplitudes": amplitudes.tolist(),
+        "seconds": seconds.tolist(),
+        "n": n_samples,
+        "epsilon": epsilon,
+        "value": bound.value,
+        **{name: np.asarray(value).tolist() for name, value in bound.parameters.items()},
+    }
+
+
 def goldens():
-    """Return all cases by name."""
-    return {name: golden(*sample, **SETTINGS[name]) for name, sample in samples().items()}
+    """Return all samples, and bounds for numbers of points between few and very many."""
+    return {
+        "samples": {name: golden(*sample, **SETTINGS[name]) for name, sample in samples().items()},
+        "bounds": {str(n): golden_bound(n, epsilon) for n, epsilon in BOUNDS.items()},
+    }
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm
-from tests.playground.goldens import FILE, RIDGE_PENALTY, SETTINGS, goldens
+from tests.playground.goldens import BOUNDS, FILE, RIDGE_PENALTY, SETTINGS, goldens
 from tests.playground.javascript import needs_node, returned
 
 from pacfourier.spectra import GAMMA_GRID
@@ -18,11 +18,21 @@ ATOL = 1e-6
 
 def test_the_goldens_are_those_of_the_library():
     now = goldens()
-    assert now.keys() == GOLDENS.keys()
-    for name, case in now.items():
-        assert case.keys() == GOLDENS[name].keys()
-        for key, value in case.items():
-            assert_allclose(value, GOLDENS[name][key], rtol=0, atol=1e-9, err_msg=f"{name}: {key}")
+    for kind in ("samples", "bounds"):
+        assert now[kind].keys() == GOLDENS[kind].keys()
+        for name, case in now[kind].items():
+            stored = GOLDENS[kind][name]
+            assert case.keys() == stored.keys()
+            for key, value in case.items():
+                assert_allclose(value, stored[key], rtol=0, atol=1e-9, err_msg=f"{name}: {key}")
+
+
+def test_the_goldens_are_certified_at_many_values():
+    # Else they would not see a wrong grid or a wrong price.
+    values = [case["certificate"] for case in GOLDENS["samples"].values()]
+    assert sum(value < 0.45 for value in values) >= 2
+    assert {case["centre"] for case in GOLDENS["bounds"].values()} >= {0.0, 0.6}
+    assert all(case["value"] < 0.5 for case in GOLDENS["bounds"].values())
 
 
 LEARNED = """
@@ -47,7 +57,7 @@ return {
 @needs_node
 @pytest.mark.parametrize("name", SETTINGS)
 def test_the_page_finds_what_the_library_finds(name):
-    case = GOLDENS[name]
+    case = GOLDENS["samples"][name]
     found = returned(LEARNED, **case)
     pairs = {
         "losses": found["losses"],
@@ -64,6 +74,21 @@ def test_the_page_finds_what_the_library_finds(name):
     }
     for key, value in pairs.items():
         assert_allclose(value, case[key], rtol=0, atol=ATOL, err_msg=key)
+
+
+@needs_node
+@pytest.mark.parametrize("name", [str(n) for n in BOUNDS])
+def test_the_certificate_is_that_of_the_library(name):
+    case = GOLDENS["bounds"][name]
+    code = """
+    data.posterior = Float64Array.from(data.posterior);
+    return [firstOrder(data), firstOrderGrid(data.n, data.posterior.length, data.epsilon)];
+    """
+    found, grid = returned(code, **case)
+    for key in ("value", "rho", "arc", "eta", "centre"):
+        assert_allclose(found[key], case[key], rtol=0, atol=ATOL, err_msg=key)
+    for key, names in {"eta": "grid", "centre": "centres", "weight": "weights"}.items():
+        assert_allclose([point[key] for point in grid], case[names], rtol=0, atol=1e-12)
 
 
 @needs_node
