@@ -53,7 +53,7 @@ function writeCertificate() {
     "summary-value": `≤ ${value}`,
     verdict: isVacuous ? "Vacuous: it says nothing"
       : isMet ? `Informative: below ${fixed(unrelated)}`
-      : "Only an illustration: see the checklist",
+      : "Illustration only: see below",
     meaning: `Take two new points at random. With probability ${probability(1 - epsilon)} over `
       + `the draw of the ${n} points, the similarity disagrees with their colours by at most `
       + `${value} on average. `
