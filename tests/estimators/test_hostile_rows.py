@@ -45,12 +45,19 @@ def doubled_entries(X):
 
 
 def unsorted_entries(X):
-    """Return a CSR matrix whose rows list their entries from right to left, in 64-bit indices."""
+    """Return a CSR matrix whose rows list their entries from right to left."""
     csr = sparse.csr_matrix(X)
     rows = [slice(*csr.indptr[k : k + 2]) for k in range(X.shape[0])]
-    indices = np.concatenate([csr.indices[row][::-1] for row in rows]).astype(np.int64)
+    indices = np.concatenate([csr.indices[row][::-1] for row in rows])
     data = np.concatenate([csr.data[row][::-1] for row in rows])
-    return sparse.csr_matrix((data, indices, csr.indptr.astype(np.int64)), shape=X.shape)
+    return sparse.csr_matrix((data, indices, csr.indptr), shape=X.shape)
+
+
+def long_indices(X):
+    """Return a CSR matrix with 64-bit indices, which the constructor would shorten."""
+    csr = sparse.csr_array(X)
+    csr.indices, csr.indptr = csr.indices.astype(np.int64), csr.indptr.astype(np.int64)
+    return csr
 
 
 def outputs(model, X, y):
@@ -58,7 +65,7 @@ def outputs(model, X, y):
     return model.decision_function(X) if hasattr(model, "predict") else model.transform(X)
 
 
-@pytest.mark.parametrize("written", [doubled_entries, unsorted_entries])
+@pytest.mark.parametrize("written", [doubled_entries, unsorted_entries, long_indices])
 @pytest.mark.parametrize("name", MAPS)
 def test_sparse_rows_may_be_written_in_any_way(name, written):
     X, y = rows_and_classes()

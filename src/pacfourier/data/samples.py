@@ -157,15 +157,27 @@ def validated(
 
 
 def canonical(X: Any) -> Any:
-    """Return a sparse matrix with sorted indices and one entry per place, and arrays unchanged.
+    """Return a sparse matrix with sorted short indices, one entry per place. Arrays are unchanged.
 
     Entries that share a place add up. The matrix of the caller does not change.
     """
-    if not hasattr(X, "tocsr") or X.has_canonical_format:
+    if not hasattr(X, "tocsr"):
         return X
-    summed = X.copy()
-    summed.sum_duplicates()
-    return summed
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return with_short_indices(X)
+
+
+def with_short_indices(X: Any) -> Any:
+    """Return a CSR matrix with indices of 32 bits, unless it is too large for them.
+
+    The k-means of scikit-learn takes no others.
+    """
+    if X.indices.dtype == np.int32 or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+        return X
+    indices, starts = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return type(X)((X.data, indices, starts), shape=X.shape)
 
 
 @by_kind
