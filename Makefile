@@ -96,7 +96,7 @@ predictors: .venv/installed  ## our predictors against eight others, into docs/p
 		$(BIN)/python -m benchmarks.predictors $(PREDICTORS)
 
 torture: .venv/installed  ## thousands of attacks; docs/reliability.md has their figures
-	$(BIN)/python benchmarks/torture.py
+	$(BIN)/python -m benchmarks.torture
 
 release-check: .venv-release/installed  ## sdist and wheel, and the tests with the installed wheel
 	.venv-release/bin/python tools/release_check.py
