@@ -145,3 +145,13 @@ def test_two_columns_of_text_are_refused_by_estimator_and_remedy(name, y):
     remedy = "numbers" if name == "FourierRegressor" else "column"
     with pytest.raises(ValueError, match=rf"^y must (have|hold) .*for {name}, got .*: .*{remedy}"):
         LEARNED[name].fit(X, y)
+
+
+@pytest.mark.parametrize("strength", [1e-300, 1e3, 1e300])
+@pytest.mark.parametrize("estimator", [FourierClassifier, FourierRegressor])
+def test_any_strength_gives_finite_predictions(estimator, strength):
+    """Above 200, a step of the descent would turn frequencies around and make them larger."""
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    model = estimator(5, strength=strength, codes=False, random_state=0).fit(X, np.arange(60) % 2)
+    assert np.isfinite(model.predict(X)).all()
+    assert np.isfinite(model.frequencies_).all()

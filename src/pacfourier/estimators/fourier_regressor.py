@@ -43,7 +43,7 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
     strength : float or "auto", default="auto"
         How strongly frequencies are held to zero. "auto" tries 0.3 and 3 on rows set aside, also
         10 with at most 10,000 rows, and 0.03 with at most 10 columns. Use a larger value if the
-        model overfits.
+        model overfits. Values above 100 act like 100.
     codes : bool or "auto", default="auto"
         Whether numeric columns also enter as piecewise-linear codes, with which the model can see
         thresholds. "auto" uses them if they help on rows set aside, for tables of at most 128

@@ -197,8 +197,13 @@ def epochs(n_samples: int) -> int:
 
 
 def decays_of(recipe: Recipe) -> Decays:
-    """Return the decays of all parts of a model."""
-    return Decays(recipe.strength, AMPLITUDE_DECAY, CODED_DECAY if recipe.coded else LINEAR_DECAY)
+    """Return the decays of all parts of a model.
+
+    At the peak rate, the largest decay of frequencies removes them at every step. A larger one
+    would turn them around, and make them grow without end.
+    """
+    strength = min(recipe.strength, 1 / PEAK_RATE)
+    return Decays(strength, AMPLITUDE_DECAY, CODED_DECAY if recipe.coded else LINEAR_DECAY)
 
 
 def trained(task: Task, recipe: Recipe, report: Report, share: float = 1.0) -> Trained:
