@@ -13,8 +13,9 @@ import time
 from benchmarks.torture import ATTACKS
 from benchmarks.torture.workers import Failure, Worker, failures_of, make_try, started
 
-# Two processes with one thread each. Their threads would only wait for each other.
-N_WORKERS = 2
+# The first tries of this attack compile nearly everything, which one process does for all.
+FIRST, N_FIRST = "fits_of_pbrff", 40
+# Threads of several processes would only wait for each other.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 # Of an attack that fails often, the first failures say enough.
 MOST_SHOWN = 20
@@ -42,6 +43,7 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--only", choices=list(ATTACKS), nargs="+", default=list(ATTACKS))
     parser.add_argument("--share", type=float, default=1.0, help="share of the tries to make")
     parser.add_argument("--first", type=int, default=0, help="first seed of every attack")
+    parser.add_argument("--workers", type=int, default=2, help="number of processes")
     parser.add_argument("--seed", type=int, help="make only this try, and show its error")
     return parser.parse_args(words)
 
@@ -55,7 +57,8 @@ def main(words: list[str] | None = None) -> int:
         return 0
     os.environ.update(dict.fromkeys(THREADS, "1"))
     print(f"{'attack':<24} {'tries':>7} {'survived':>9} {'time':>9}")
-    with started(N_WORKERS) as workers:
+    with started(given.workers) as workers:
+        failures_of(FIRST, range(N_FIRST), workers[:1])
         results = []
         for name in given.only:
             n_tries = max(1, round(given.share * ATTACKS[name].n_tries))

@@ -128,8 +128,8 @@ def test_failures_are_printed_with_the_command_that_repeats_them(monkeypatch, ca
     # A forked worker knows the attack that is made up here.
     monkeypatch.setattr(workers, "CONTEXT", multiprocessing.get_context("fork"))
     monkeypatch.setitem(ATTACKS, "made_up", attack)
-    monkeypatch.setattr("benchmarks.torture.__main__.N_WORKERS", 1)
-    assert main(["--only", "made_up"]) == 1
+    monkeypatch.setattr("benchmarks.torture.__main__.N_FIRST", 0)
+    assert main(["--only", "made_up", "--workers", "1"]) == 1
     line, *failures = capsys.readouterr().out.splitlines()[1:]
     assert line.split()[:3] == ["made_up", "8", "6"]
     assert failures == [
@@ -138,7 +138,7 @@ def test_failures_are_printed_with_the_command_that_repeats_them(monkeypatch, ca
         "  The process ended with code 9.",
         "  Repeat it: python -m benchmarks.torture --only made_up --seed 5",
     ]
-    assert main(["--only", "made_up", "--share", "0.25"]) == 0
+    assert main(["--only", "made_up", "--share", "0.25", "--workers", "1"]) == 0
     with pytest.raises(FloatingPointError, match="no such number"):
         main(["--only", "made_up", "--seed", "3"])
 
