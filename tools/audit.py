@@ -60,6 +60,9 @@ def known_flaws() -> tuple[bool, str]:
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     if found.returncode and "Found" not in found.stderr:
         return True, "not looked up: pip-audit did not reach its database"
+    n_skipped = found.stdout.count("could not be audited")
+    if found.returncode == 0 and n_skipped:
+        return True, f"none found, but pip-audit could not look up {n_skipped} distributions"
     return found.returncode == 0, found.stdout.strip() or "none found"
 
 

@@ -1,5 +1,6 @@
 import ast
 import re
+import subprocess
 import textwrap
 from pathlib import Path
 
@@ -120,6 +121,24 @@ def test_no_source_of_the_package_runs_code_from_data():
     sources = [path.read_text("utf-8") for path in audit.SOURCES.rglob("*.py")]
     assert len(sources) > 100
     assert not any(map(audit.forbidden_uses, sources))
+
+
+@pytest.mark.parametrize(
+    ("returned", "output", "errors", "expected"),
+    [
+        (0, "", "No known vulnerabilities found", (True, "none found")),
+        (0, "numpy could not be audited", "", (True, "could not look up 1 distributions")),
+        (1, "numpy 1.0 CVE-1", "Found 1 known vulnerability", (False, "numpy 1.0 CVE-1")),
+        (1, "", "ConnectionError", (True, "did not reach its database")),
+    ],
+)
+def test_the_audit_says_what_was_looked_up(returned, output, errors, expected, monkeypatch):
+    result = subprocess.CompletedProcess([], returned, output, errors)
+    monkeypatch.setattr(audit.importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setattr(audit.subprocess, "run", lambda *_, **__: result)
+    has_no_flaws, line = audit.known_flaws()
+    assert has_no_flaws == expected[0]
+    assert expected[1] in line
 
 
 def test_the_lock_names_one_version_of_every_dependency():
