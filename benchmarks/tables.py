@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 
 from pacfourier.tabular.fitting import fit_table
@@ -41,19 +42,20 @@ WORDS = {"good": "great fine quick helpful friendly", "bad": "slow broken late r
 
 
 class Measured(NamedTuple):
-    """The mean error of a model over seeds, and how ours differs from it.
+    """The mean errors of four models over several splits, and how ours and the linear one differ.
 
     Parameters
     ----------
-    error : float
-        In percent, or in units of the target.
+    errors : array of shape (4,)
+        Of ours, of the linear model, of boosted trees and of the constant: shares, or in units of
+        the target.
     difference : float
-        Our error minus this one, averaged over seeds.
+        Our mean error minus that of the linear model.
     standard_error : float
-        Of this error, from the rows held out with one seed.
+        Of this difference.
     """
 
-    error: float
+    errors: NDArray[np.float64]
     difference: float
     standard_error: float
 
@@ -147,36 +149,48 @@ TABLES: dict[str, Callable[[], pd.DataFrame]] = {
 }
 
 
-def measured(table: pd.DataFrame, seeds: Sequence[int], settings: FitSettings) -> list[Measured]:
-    """Fit a table with several seeds; return ours, linear, trees and constant.
-
-    The seeds divide the same rows in several ways, so errors of one seed are compared with each
-    other only. Rows of the test parts overlap between seeds, hence the standard error of one part
-    is used, and not divided by the square root of the number of seeds.
-    """
-    errors, spreads = [], []
+def measured(table: pd.DataFrame, seeds: Sequence[int], settings: FitSettings) -> Measured:
+    """Fit a table with several seeds, which divide the same rows in several ways."""
+    errors, rows = [], {}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
         table.to_csv(path, index=False)
         for seed in seeds:
             fit = fit_table(path, "target", replace(settings, seed=seed, ties="genuine"))
             errors.append([each.error for each in fit.results])
-            spreads.append([each.standard_error for each in fit.results])
-    means, deviations = np.mean(errors, axis=0), np.mean(spreads, axis=0)
-    return [
-        Measured(float(mean), float(means[0] - mean), float(spread))
-        for mean, spread in zip(means, deviations, strict=True)
-    ]
+            rows = fit.model.record["rows"]
+    found = np.array(errors)
+    differences = found[:, 0] - found[:, 1]
+    noise = split_standard_error(differences, rows["held out"] / rows["learned"])
+    return Measured(found.mean(axis=0), float(differences.mean()), noise)
 
 
-def line(name: str, table: pd.DataFrame, found: list[Measured]) -> str:
+def split_standard_error(differences: NDArray[np.float64], ratio: float) -> float:
+    r"""Return the standard error of the mean of differences over k random splits of the same rows.
+
+    .. math:: s \sqrt{1 / k + n_{test} / n_{learned}}
+
+    with the standard deviation s of the differences. The second term is there because the splits
+    share rows, so their differences are not independent (Nadeau and Bengio, Inference for the
+    generalization error, Machine Learning 52, 2003).
+
+    Parameters
+    ----------
+    differences : array of shape (k,)
+    ratio : float
+        Rows held out per row that is learned from.
+    """
+    return float(differences.std(ddof=1) * np.sqrt(1 / len(differences) + ratio))
+
+
+def line(name: str, table: pd.DataFrame, found: Measured) -> str:
     """Return one line of the table."""
     is_amount = table["target"].dtype.kind in "fi" and table["target"].nunique() > 30
-    unit = (lambda x: f"{x:.3g}") if is_amount else (lambda x: f"{100 * x:.2f} %")
-    ours, linear, trees, constant = found
-    cells = [unit(each.error) for each in (ours, linear, trees, constant)]
-    verdict = "better" if linear.difference < -linear.standard_error else "equal"
-    verdict = "worse" if linear.difference > linear.standard_error else verdict
+    factor, digits, unit = (1, ".3g", "") if is_amount else (100, ".2f", " %")
+    cells = [f"{factor * error:{digits}}{unit}" for error in found.errors]
+    gap, noise = factor * found.difference, factor * found.standard_error
+    cells.append(f"{gap:+{digits}} ± {noise:{digits}}")
+    verdict = "better" if gap < -noise else "worse" if gap > noise else "equal"
     size = f"{len(table):,} x {table.shape[1] - 1:,}"
     return f"| {name} | {size} | {' | '.join(cells)} | {verdict} |"
 
@@ -185,8 +199,8 @@ def page_table(names: Sequence[str], n_seeds: int) -> str:
     """Return the whole table, and print each line when it is there."""
     lines = [
         "| table | rows x columns | this model | linear | boosted trees | constant "
-        "| against linear |",
-        "| --- | --- | ---: | ---: | ---: | ---: | --- |",
+        "| ours - linear | against linear |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
     for name in names:
         table = TABLES[name]()

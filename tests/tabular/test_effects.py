@@ -11,6 +11,7 @@ from pacfourier.tabular.effects import (
     best_columns,
     divided,
     effects,
+    encoded_places,
     importances,
     most_shuffled_rows,
     shuffled,
@@ -31,12 +32,27 @@ class Recorder:
         self.shapes = []
         self.target = Target("y", self.task, ["a", "b"] if self.task != "regression" else [])
 
-    def predictions(self, frame):
-        self.shapes.append(frame.shape)
-        return np.asarray(self.function(frame), dtype=float)
+    @property
+    def encoding(self):
+        return self
 
-    def probabilities(self, frame):
-        second = self.predictions(frame)
+    @property
+    def predictor(self):
+        return self
+
+    @property
+    def sources(self):
+        return [column.name for column in self.columns.used]
+
+    def encoded(self, frame):
+        return frame[self.sources].to_numpy(dtype=float)
+
+    def predict(self, X):
+        self.shapes.append(X.shape)
+        return np.asarray(self.function(pd.DataFrame(X, columns=self.sources)), dtype=float)
+
+    def predict_proba(self, X):
+        second = self.predict(X)
         return np.column_stack([1 - second, second])
 
 
@@ -104,13 +120,21 @@ def test_the_rise_of_a_perfect_classifier_is_the_error_of_a_random_guess(rng):
 
 
 def test_shuffled_columns_move_together_and_keep_their_places(rng):
-    frame = numbers(rng, 10, 4)
-    order, before = rng.permutation(10), frame.copy()
-    changed = shuffled(frame, ("1", "3"), order)
-    assert list(changed) == list(frame)
-    assert (changed[["1", "3"]].to_numpy() == frame[["1", "3"]].to_numpy()[order]).all()
-    assert (changed[["0", "2"]].to_numpy() == frame[["0", "2"]].to_numpy()).all()
-    assert frame.equals(before)
+    X = rng.standard_normal((10, 4))
+    order, before = rng.permutation(10), X.copy()
+    changed = shuffled(X, np.array([1, 3]), order)
+    assert (changed[:, [1, 3]] == X[order][:, [1, 3]]).all()
+    assert (changed[:, [0, 2]] == X[:, [0, 2]]).all()
+    assert (before == X).all()
+
+
+def test_columns_of_the_table_are_found_among_the_encoded_ones():
+    fit = amounts()
+    sources = fit.model.encoding.sources
+    places = encoded_places(fit.model)
+    assert sum(map(len, places.values())) == len(sources)
+    assert all(sources[each] == name for name, found in places.items() for each in found)
+    assert len(places["job"]) > 1
 
 
 @pytest.mark.parametrize("n_columns", [65, 1000, 5003])

@@ -13,6 +13,7 @@ from pacfourier.errors import InputError
 from pacfourier.tabular import csv_files, json_files, table_blocks, text_files
 from pacfourier.tabular.csv_files import found_separator
 from pacfourier.tabular.table_files import READERS, Reading, open_table
+from pacfourier.tabular.text_files import Lines
 
 
 def whole(table, names=None):
@@ -31,8 +32,9 @@ def small_blocks(monkeypatch):
     """Blocks of a few rows, so that small files have many."""
     for module in (csv_files, json_files, table_blocks):
         monkeypatch.setattr(module, "BLOCK_BYTES", 200, raising=True)
-    for module in (csv_files, table_blocks):
-        monkeypatch.setattr(module, "BLOCK_BYTES_PER_COLUMN", 1, raising=True)
+    monkeypatch.setattr(table_blocks, "BLOCK_BYTES_PER_COLUMN", 1)
+    monkeypatch.setattr(csv_files, "PIECE_BYTES", 200)
+    monkeypatch.setattr(csv_files, "PIECE_BYTES_PER_COLUMN", 1)
 
 
 # Texts
@@ -42,7 +44,7 @@ def test_cells_of_text_files_stay_texts(tmp_path):
     table = open_table(written(tmp_path, "class,x\n01,1.50\n1,NA\n,None\n"))
     frame = whole(table)
     assert (table.names, table.notes, table.name) == (["class", "x"], [], "data.csv")
-    assert table.n_bytes == (tmp_path / "data.csv").stat().st_size
+    assert table.n_rows == 4
     assert frame["class"].tolist()[:2] == ["01", "1"]
     assert frame["x"].tolist() == ["1.50", "NA", "None"]
     assert frame["class"].isna().tolist() == [False, False, True]
@@ -239,13 +241,28 @@ def test_files_must_exist_with_a_known_suffix(tmp_path):
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_lines_longer_than_a_block_are_refused(tmp_path):
-    def path(length):
-        return written(tmp_path, f"a,b\n1,{'x' * length}\n1,2\n")
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_long_lines_are_read(end, tmp_path):
+    for length in (150, 199, 900, 2**21):
+        lines = ["a,b", f"1,{'é' * length}", "1,2", ""]
+        for encoding in ("utf-8", "latin-1"):
+            path = written(tmp_path, end.join(lines).encode(encoding))
+            assert whole(open_table(path))["b"].tolist() == ["é" * length, "2"]
 
-    assert len(whole(open_table(path(150)))) == 2
-    with pytest.raises(InputError, match=r"got 'data.csv': a line of more than 200 bytes"):
-        whole(open_table(path(900)))
+
+@pytest.mark.usefixtures("small_blocks")
+def test_rows_that_are_too_long_are_refused_with_advice(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_files, "LARGEST_PIECE", 400)
+    assert len(whole(open_table(written(tmp_path, f"a,b\n1,{'x' * 300}\n1,2\n")))) == 2
+    with pytest.raises(InputError, match=r"a row of more than 400 bytes.*save the table as Parq"):
+        whole(open_table(written(tmp_path, f"a,b\n1,{'x' * 900}\n1,2\n")))
+
+
+def test_lines_are_counted_across_pieces_of_a_file():
+    lines = Lines()
+    for piece in (b'ab,"c', b'd"e\r\n', b"f\r\n", b"gh"):
+        lines.add(piece)
+    assert (len(lines), lines.n_quotes, lines.longest) == (3, 2, 8)
 
 
 # Every kind of file

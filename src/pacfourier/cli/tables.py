@@ -1,6 +1,7 @@
 """The commands about your own table: fit, predict, certify and export."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -300,19 +301,18 @@ def predict(
         check_output(out, (".csv", ".parquet"), overwrite)
         fitted = load_model(model)
         table = open_table(data, reading_of(separator, encoding, missing))
-        blocks = predicted_blocks(
-            fitted,
-            table,
-            columns=kept_columns(columns),
-            has_probabilities=proba,
-            threshold=threshold,
-        )
         with progress_bar() as progress, written_table(out, overwrite) as writer:
-            for block, unread in blocks:
+            for block, unread in predicted_blocks(
+                fitted,
+                table,
+                columns=kept_columns(columns),
+                has_probabilities=proba,
+                threshold=threshold,
+                advance=partial(progress, "predicting"),
+            ):
                 writer.write(block)
                 n_rows += len(block)
                 strays.update(unread)
-                progress(f"{n_rows:,} rows", 0.0)
     notes([*table.notes, *unused_notes(fitted, table), *stray_notes(strays)])
     typer.echo(f"{n_rows:,} predictions in {out}")
 
@@ -354,7 +354,9 @@ def certify(
 
         settings = FitSettings(epsilon=epsilon, ties=cast("Any", ties))
         table = open_table(data, reading_of(separator, encoding, missing))
-        found = certified_rows(fitted, table, fresh, settings.epsilon, settings.ties)
+        with progress_bar() as progress:
+            advance = partial(progress, "certifying")
+            found = certified_rows(fitted, table, fresh, settings.epsilon, settings.ties, advance)
         if found.certificate.violations:
             raise InputError(headline(found.certificate))
     notes([*table.notes, *found.notes])

@@ -33,15 +33,16 @@ class ParquetTable:
     """
 
     def __init__(self, path: Path, reading: Reading) -> None:
-        self.name, self.n_bytes, self.notes = path.name, path.stat().st_size, list[str]()
+        self.name, self.notes = path.name, list[str]()
         self._path, self._missing = path, reading.missing
         with arrow_errors(path, "Parquet"), parquet.ParquetFile(path, memory_map=True) as file:
             names, metadata = file.schema_arrow.names, file.metadata
             groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
         self.names = column_names(names)
-        check_rows(metadata.num_rows, self.name)
+        self.n_rows = metadata.num_rows
+        check_rows(self.n_rows, self.name)
         n_bytes = sum(group.total_byte_size for group in groups)
-        self._n_rows = rows_per_block(n_bytes, metadata.num_rows, len(names))
+        self._n_together = rows_per_block(n_bytes, self.n_rows, len(names))
 
     def blocks(self, names: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
         """Yield the rows in order, block by block."""
@@ -50,7 +51,7 @@ class ParquetTable:
             arrow_errors(self._path, "Parquet"),
             parquet.ParquetFile(self._path, memory_map=True) as file,
         ):
-            for batch in file.iter_batches(self._n_rows, columns=chosen):
+            for batch in file.iter_batches(self._n_together, columns=chosen):
                 yield with_gaps(frame_of_batch(batch)[chosen], self._missing)
 
 
@@ -65,24 +66,23 @@ class ArrowTable:
 
     def __init__(self, source: Any, reading: Reading) -> None:
         self._source, self._missing, self.notes = source, reading.missing, list[str]()
-        is_file = isinstance(source, Path)
-        self.name = source.name if is_file else "data frame"
-        n_rows, n_memory = 0, 0
+        self.name = source.name if isinstance(source, Path) else "data frame"
+        self.n_rows = n_memory = 0
         schema = None
         for batch in self._batches():
             schema = batch.schema
-            n_rows, n_memory = n_rows + batch.num_rows, n_memory + batch.nbytes
-        check_rows(n_rows, self.name)
+            self.n_rows += batch.num_rows
+            n_memory += batch.nbytes
+        check_rows(self.n_rows, self.name)
         self.names = column_names(schema.names if schema is not None else [])
-        self.n_bytes = source.stat().st_size if is_file else n_memory
-        self._n_rows = rows_per_block(n_memory, n_rows, len(self.names))
+        self._n_together = rows_per_block(n_memory, self.n_rows, len(self.names))
 
     def blocks(self, names: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
         """Yield the rows in order, block by block."""
         chosen = chosen_names(names, self.names)
         for batch in self._batches():
-            for start in range(0, batch.num_rows, self._n_rows):
-                rows = batch.slice(start, self._n_rows).select(chosen)
+            for start in range(0, batch.num_rows, self._n_together):
+                rows = batch.slice(start, self._n_together).select(chosen)
                 yield with_gaps(frame_of_batch(rows), self._missing)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
@@ -105,16 +105,17 @@ class FrameTable:
     def __init__(self, frame: pd.DataFrame, reading: Reading) -> None:
         self.name, self.notes, self._missing = "data frame", list[str](), reading.missing
         self.names = checked_names(list(frame.columns))
-        check_rows(len(frame), self.name)
+        self.n_rows = len(frame)
+        check_rows(self.n_rows, self.name)
         self._frame = frame.set_axis(self.names, axis="columns")
-        self.n_bytes = int(frame.memory_usage(index=False).sum())
-        self._n_rows = rows_per_block(self.n_bytes, len(frame), len(self.names))
+        n_bytes = int(frame.memory_usage(index=False).sum())
+        self._n_together = rows_per_block(n_bytes, self.n_rows, len(self.names))
 
     def blocks(self, names: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
         """Yield the rows in order, block by block."""
         chosen = self._frame[chosen_names(names, self.names)]
-        for start in range(0, len(chosen), self._n_rows):
-            rows = chosen.iloc[start : start + self._n_rows].reset_index(drop=True)
+        for start in range(0, len(chosen), self._n_together):
+            rows = chosen.iloc[start : start + self._n_together].reset_index(drop=True)
             yield with_gaps(rows, self._missing)
 
 

@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,8 +30,8 @@ class Baseline(NamedTuple):
 
 def fitted_baselines(
     task: str, learned: LabelledRows, class_weight: Any, seed: int
-) -> list[Baseline]:
-    """Fit a linear model and boosted trees on the learned rows.
+) -> Iterator[Baseline]:
+    """Yield a linear model and boosted trees, fitted on the learned rows.
 
     Parameters
     ----------
@@ -39,30 +40,22 @@ def fitted_baselines(
     class_weight : dict, "balanced" or None
         As in ``FourierClassifier``. Only used for classes.
     seed : int
-
-    Returns
-    -------
-    baselines : list of Baseline
-        The linear model comes first.
     """
     if task == "regression":
-        return [
-            fitted("ridge regression", linear_regressor(), learned, {}),
-            fitted("boosted trees", boosted_regressor(seed), learned, {}),
-        ]
+        yield fitted("ridge regression", linear_regressor(), learned)
+        yield fitted("boosted trees", boosted_regressor(seed), learned)
+        return
     from sklearn.utils.class_weight import compute_sample_weight
 
-    # Boosted trees do not accept weights by the names of classes.
-    weights = {"sample_weight": compute_sample_weight(class_weight, learned.y)}
     linear = linear_classifier(learned.X, learned.y, class_weight)
-    return [
-        fitted("logistic regression", linear, learned, {}),
-        fitted("boosted trees", boosted_classifier(seed), learned, weights if class_weight else {}),
-    ]
+    yield fitted("logistic regression", linear, learned)
+    # Boosted trees do not accept weights by the names of classes.
+    weights = None if class_weight is None else compute_sample_weight(class_weight, learned.y)
+    yield fitted("boosted trees", boosted_classifier(seed), learned, sample_weight=weights)
 
 
-def fitted(name: str, model: Any, learned: LabelledRows, weights: dict[str, Any]) -> Baseline:
-    """Fit a model, and measure how long that takes. ``weights`` are further arguments of fit."""
+def fitted(name: str, model: Any, learned: LabelledRows, **options: Any) -> Baseline:
+    """Fit a model, and measure how long that takes. ``options`` are further arguments of fit."""
     from sklearn.exceptions import ConvergenceWarning
 
     started = time.perf_counter()
@@ -73,7 +66,7 @@ def fitted(name: str, model: Any, learned: LabelledRows, weights: dict[str, Any]
         # would get.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        model.fit(learned.X, learned.y, **weights)
+        model.fit(learned.X, learned.y, **options)
     return Baseline(name, model, time.perf_counter() - started)
 
 

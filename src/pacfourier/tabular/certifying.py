@@ -24,7 +24,7 @@ from pacfourier.tabular.columns import Strays, stray_notes
 from pacfourier.tabular.evaluation import losses_of
 from pacfourier.tabular.fresh_rows import FEWEST_ROWS_RECOGNISED
 from pacfourier.tabular.model import TableCertificate, TableModel
-from pacfourier.tabular.table_blocks import Table
+from pacfourier.tabular.table_blocks import Advance, Table, advancing_blocks, unheard
 from pacfourier.tabular.training_rows import frame_summary, unlabelled_notes
 
 # A smaller probability of chance agreement means that rows are not new. The probability is an
@@ -38,7 +38,6 @@ class Observed(NamedTuple):
     losses: FloatArray
     confidences: FloatArray
     classes: ClassCounts | None
-    summary: SampleSummary
     bucket_counts: NDArray[np.int64]
 
 
@@ -84,22 +83,31 @@ class CertifiedRows(NamedTuple):
 
 
 def certified_rows(
-    model: TableModel, table: Table, is_fresh: bool, epsilon: float, ties: Ties
+    model: TableModel,
+    table: Table,
+    is_fresh: bool,
+    epsilon: float,
+    ties: Ties,
+    advance: Advance = unheard,
 ) -> CertifiedRows:
-    """Return the certificate of fresh rows, and notes. See ``fresh_certificate``."""
+    """Return the certificate of fresh rows, and notes. See ``fresh_certificate``.
+
+    ``advance`` is told which share of the rows is done.
+    """
     check_labelled(model, table)
     strays, counted = Strays(), Counter[str]()
-    blocks = list(observed_blocks(model, table, strays, counted))
-    if not blocks:
+    blocks: list[Observed] = []
+    summary: SampleSummary | None = None
+    for observed, found in observed_blocks(model, table, strays, counted, advance):
+        blocks.append(observed)
+        summary = found if summary is None else summary.merge(found)
+    if summary is None:
         raise InputError(
             f"data must have values of {model.target.name!r} to certify with, got none."
         )
     losses = np.concatenate([block.losses for block in blocks])
     counts = np.sum([block.bucket_counts for block in blocks], axis=0)
     check_fresh(model, counts, len(losses), is_fresh)
-    summary = blocks[0].summary
-    for block in blocks[1:]:
-        summary = summary.merge(block.summary)
     assumptions = prediction_assumptions(FreshRows(summary), ties)
     notes = [*stray_notes(strays), *unlabelled_notes(counted, model.target.name)]
     if model.target.task == "regression":
@@ -112,14 +120,14 @@ def certified_rows(
 
 
 def observed_blocks(
-    model: TableModel, table: Table, strays: Strays, counted: Counter[str]
-) -> Iterator[Observed]:
-    """Yield what each block of labelled rows says about a model.
+    model: TableModel, table: Table, strays: Strays, counted: Counter[str], advance: Advance
+) -> Iterator[tuple[Observed, SampleSummary]]:
+    """Yield what each block of labelled rows says about a model, and what the rows are.
 
     Unreadable cells are added to ``strays``, and numbers of rows to ``counted``.
     """
     predictor: Any = model.predictor
-    for block in table.blocks():
+    for block in advancing_blocks(table, advance):
         labels = model.target.labels(block)
         counted["rows"] += len(block)
         counted["without label"] += int((~labels.is_present).sum())
@@ -131,13 +139,13 @@ def observed_blocks(
         predictions = predictor.predict(X)
         is_classes = model.target.task == "classification"
         known = np.asarray(model.target.classes)
-        yield Observed(
+        observed = Observed(
             losses_of(y, predictions, model.target.task),
             predictor.predict_proba(X).max(axis=1) if is_classes else np.zeros(len(y)),
             class_counts(y, predictions, known) if is_classes else None,
-            frame_summary(frame, y),
             model.row_counts.bucket_counts(X, y),
         )
+        yield observed, frame_summary(frame, y)
 
 
 def merged_counts(parts: list[Any]) -> ClassCounts:

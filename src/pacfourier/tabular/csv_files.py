@@ -12,7 +12,6 @@ from pyarrow import csv as arrow_csv
 from pacfourier.errors import InputError
 from pacfourier.tabular.table_blocks import (
     BLOCK_BYTES,
-    BLOCK_BYTES_PER_COLUMN,
     NO_NAME,
     Reading,
     checked_names,
@@ -26,7 +25,10 @@ SEPARATORS = (",", ";", "\t", "|")
 SPELLED = {"tab": "\t", "\\t": "\t"}
 # How many lines the separator is found from.
 FIRST_LINES = 50
-# Arrow says so of a line that is longer than a block.
+# Arrow reads ahead by 32 pieces of this size. A piece must hold a whole line, and work on it has a
+# fixed cost per column, so pieces of tables with long lines or many columns are larger.
+PIECE_BYTES, PIECE_BYTES_PER_COLUMN, LARGEST_PIECE = 2**19, 512, 2**26
+# Arrow says so of a line that is longer than a piece.
 TOO_LONG = "straddling"
 
 
@@ -40,55 +42,61 @@ class CsvTable:
     """
 
     def __init__(self, path: Path, reading: Reading) -> None:
-        self.name, self.n_bytes = path.name, path.stat().st_size
+        self.name = path.name
         self._file, self.notes = checked_text_file(path, reading.encoding)
+        self.n_rows = len(self._file.lines)
         self._missing = ["", *reading.missing]
         self._separator = self._found_separator(reading.separator)
         self._check_quotes()
         self.names = self._read_names()
-        if next(self.blocks(self.names[:1]), None) is None:
+        if next(self._batches(self.names[:1]), None) is None:
             raise InputError(f"data must have rows, got none in {self.name!r}.")
 
     def blocks(self, names: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
         """Yield the rows in order, block by block, as texts."""
         chosen = chosen_names(names, self.names)
         # No names would mean all of them to Arrow.
-        read = arrow_csv.ConvertOptions(
-            column_types=dict.fromkeys(self.names, pa.large_string()),
-            include_columns=chosen or self.names[:1],
-            strings_can_be_null=True,
-            null_values=self._missing,
-        )
+        for batches in grouped(self._batches(chosen or self.names[:1])):
+            frame = frame_of_batch(pa.Table.from_batches(batches).combine_chunks())
+            yield frame if chosen else frame[[]]
+
+    def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of some columns, in pieces of the file."""
+        # In UTF-8, characters of other encodings may have twice as many bytes.
+        longest = 2 * self._file.lines.longest + 2
+        size = max(PIECE_BYTES, PIECE_BYTES_PER_COLUMN * len(self.names), longest)
+        size = min(size, LARGEST_PIECE)
         with self._file.utf8() as file:
             try:
-                for batch in self._batches(file, read):
+                for batch in arrow_csv.open_csv(
+                    file,
+                    # The first row is that of the names.
+                    read_options=arrow_csv.ReadOptions(
+                        column_names=self.names, skip_rows_after_names=1, block_size=size
+                    ),
+                    parse_options=arrow_csv.ParseOptions(
+                        delimiter=self._separator, newlines_in_values=True
+                    ),
+                    convert_options=arrow_csv.ConvertOptions(
+                        column_types=dict.fromkeys(self.names, pa.large_string()),
+                        include_columns=names,
+                        strings_can_be_null=True,
+                        null_values=self._missing,
+                    ),
+                ):
                     if batch.num_rows:
-                        frame = frame_of_batch(batch)
-                        yield frame if chosen else frame[[]]
+                        yield batch
             except pa.ArrowInvalid as error:
                 self._check_lines()
-                why = (
-                    f"a line of more than {BLOCK_BYTES:,} bytes"
-                    if TOO_LONG in str(error)
-                    else error
-                )
+                why = str(error)
+                if TOO_LONG in why:
+                    why = (
+                        f"a row of more than {size:,} bytes: leave out the column with the longest "
+                        "texts, or save the table as Parquet"
+                    )
                 raise InputError(
                     f"data must be a readable table, got {self.name!r}: {why}."
                 ) from None
-
-    def _batches(self, file: object, read: arrow_csv.ConvertOptions) -> Iterator[pa.RecordBatch]:
-        size = max(BLOCK_BYTES, BLOCK_BYTES_PER_COLUMN * len(self.names))
-        yield from arrow_csv.open_csv(
-            file,
-            # The first row is that of the names.
-            read_options=arrow_csv.ReadOptions(
-                column_names=self.names, skip_rows_after_names=1, block_size=size
-            ),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=self._separator, newlines_in_values=True
-            ),
-            convert_options=read,
-        )
 
     def _found_separator(self, separator: str | None) -> str:
         if separator is None:
@@ -118,13 +126,27 @@ class CsvTable:
 
     def _check_quotes(self) -> None:
         """Raise an error if a quote is never closed; the rest of the file would be one cell."""
-        if self._file.n_quotes % 2:
+        if self._file.lines.n_quotes % 2:
             self._check_lines()
 
     def _check_lines(self) -> None:
         """Raise an error that names the first line that cannot be read, if there is one."""
         with self._file.characters() as lines:
             check_fields(lines, self._separator)
+
+
+def grouped(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+    """Yield batches together that make a block."""
+    group: list[pa.RecordBatch] = []
+    n_bytes = 0
+    for batch in batches:
+        group.append(batch)
+        n_bytes += batch.nbytes
+        if n_bytes >= BLOCK_BYTES:
+            yield group
+            group, n_bytes = [], 0
+    if group:
+        yield group
 
 
 def found_separator(lines: Sequence[str]) -> str:

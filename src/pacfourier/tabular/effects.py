@@ -93,13 +93,15 @@ def importances(model: "TableModel", held_out: "HeldOut", seed: int = 0) -> list
         return []
     rows = spread(n_rows, min(n_rows, most))
     n_repeats = int(np.clip(most // len(rows), 1, MOST_REPEATS))
-    frame = held_out.frame.iloc[rows].reset_index(drop=True)
+    X = model.encoding.encoded(held_out.frame.iloc[rows])
+    places = encoded_places(model)
     losses = _losses_of(model, np.asarray(held_out.truth)[rows])
-    base = float(losses(frame).mean())
+    base = float(losses(X).mean())
 
     def rise(group: Group, n_repeats: int = 1) -> float:
+        columns = np.concatenate([places[name] for name in group])
         orders = (rng_of(seed, repeat).permutation(len(rows)) for repeat in range(n_repeats))
-        found = [losses(shuffled(frame, group, order)).mean() for order in orders]
+        found = [losses(shuffled(X, columns, order)).mean() for order in orders]
         return float(np.mean(found)) - base
 
     rises = {name: rise((name,), n_repeats) for name in best_columns(names, rise)}
@@ -143,21 +145,36 @@ def rng_of(seed: int, repeat: int) -> np.random.Generator:
     return np.random.default_rng([seed, repeat])
 
 
-def shuffled(frame: pd.DataFrame, group: Group, order: IntArray) -> pd.DataFrame:
-    """Return a frame in which some columns have the values of other rows, which stay together."""
-    changed = frame.copy(deep=False)
-    for name in group:
-        changed[name] = frame[name].array.take(order)
+def encoded_places(model: "TableModel") -> dict[str, IntArray]:
+    """Return the encoded columns that come from each column of the table."""
+    sources = np.array(model.encoding.sources, dtype=object)
+    order = np.argsort(sources, kind="stable")
+    names, starts = np.unique(sources[order], return_index=True)
+    return dict(zip(names.tolist(), np.split(order, starts[1:]), strict=True))
+
+
+def shuffled(X: FloatArray, columns: IntArray, order: IntArray) -> FloatArray:
+    """Return rows in which some columns have the values of other rows, which stay together."""
+    changed = X.copy()
+    changed[:, columns] = X[np.ix_(order, columns)]
     return changed
 
 
-def _losses_of(model: "TableModel", truth: NDArray[Any]) -> Callable[[pd.DataFrame], FloatArray]:
-    """Return the function that gives the loss of each row of a frame."""
+def outputs(model: "TableModel", X: FloatArray) -> FloatArray:
+    """Return the probability of each class, or the predicted amount, for encoded rows."""
+    predictor: Any = model.predictor
+    is_amount = model.target.task == "regression"
+    found = predictor.predict(X) if is_amount else predictor.predict_proba(X)
+    return np.asarray(found).reshape(len(X), -1)
+
+
+def _losses_of(model: "TableModel", truth: NDArray[Any]) -> Callable[[FloatArray], FloatArray]:
+    """Return the function that gives the loss of each encoded row."""
     if model.target.task == "regression":
-        return lambda frame: np.abs(model.predictions(frame) - truth)
+        return lambda X: np.abs(outputs(model, X)[:, 0] - truth)
     # The model gives no probability to a class that it does not know.
     is_class = truth.astype(str)[:, None] == np.array(model.target.classes)
-    return lambda frame: 1.0 - (is_class * model.probabilities(frame)).sum(axis=1)
+    return lambda X: 1.0 - (is_class * outputs(model, X)).sum(axis=1)
 
 
 def effects(model: "TableModel", frame: pd.DataFrame, columns: Sequence[str]) -> list[Effect]:
@@ -179,27 +196,37 @@ def effects(model: "TableModel", frame: pd.DataFrame, columns: Sequence[str]) ->
     kinds = {column.name: column.kind for column in model.columns.used}
     affordable = MOST_CELLS // (MOST_VALUES * max(len(columns), 1) * frame.shape[1])
     rows = spread(len(frame), min(MOST_ROWS_OF_AVERAGES, len(frame), max(affordable, 1)))
-    some = frame.iloc[rows].reset_index(drop=True)
+    X, places = model.encoding.encoded(frame.iloc[rows]), encoded_places(model)
     found = []
     for name in columns:
         values = tried_values(frame[name], kinds[name])
         if len(values) > 1:
-            averages = np.array([average(model, some, name, value) for value in values])
+            tried = encoded_values(model, frame, name, values)[:, places[name]]
+            averages = np.array([average(model, X, places[name], each) for each in tried])
             shown = values.fillna(MISSING) if kinds[name] == "category" else values
             found.append(Effect(name, kinds[name], shown.to_numpy(), averages))
     return found
 
 
-def average(model: "TableModel", frame: pd.DataFrame, name: str, value: Any) -> FloatArray:
-    r"""Return the mean prediction of each output if a column has the same value in all rows.
+def encoded_values(
+    model: "TableModel", frame: pd.DataFrame, name: str, values: pd.Series
+) -> FloatArray:
+    """Return one encoded row per value of a column. The other columns are those of one row."""
+    column = values.astype(frame[name].dtype).set_axis(range(len(values)))
+    rows = frame.iloc[np.zeros(len(values), dtype=int)].reset_index(drop=True)
+    return model.encoding.encoded(rows.assign(**{name: column}))
 
-    .. math:: \bar f(v) = \frac{1}{n} \sum_i f(x_i \text{ with the column set to } v)
+
+def average(
+    model: "TableModel", X: FloatArray, columns: IntArray, values: FloatArray
+) -> FloatArray:
+    r"""Return the mean prediction of each output if some columns have the same values in all rows.
+
+    .. math:: \bar f(v) = \frac{1}{n} \sum_i f(x_i \text{ with the columns set to } v)
     """
-    column = pd.Series([value] * len(frame), dtype=frame[name].dtype)
-    changed = frame.assign(**{name: column})
-    is_amount = model.target.task == "regression"
-    outputs = np.asarray(model.predictions(changed) if is_amount else model.probabilities(changed))
-    return np.asarray(outputs.reshape(len(frame), -1).mean(axis=0))
+    changed = X.copy()
+    changed[:, columns] = values
+    return np.asarray(outputs(model, changed).mean(axis=0))
 
 
 def tried_values(column: pd.Series, kind: str) -> pd.Series:

@@ -35,7 +35,6 @@ from pacfourier.tabular.training_rows import (
     LabelledRows,
     TrainingRows,
     frame_summary,
-    joined,
     training_rows,
 )
 
@@ -45,6 +44,8 @@ LIBRARIES = ("pacfourier", "scikit-learn", "numpy", "pandas")
 
 # A function that is told what is being done, and which share of all work is done.
 Progress = Callable[[str, float], None]
+# The name of a model, its predictions for the rows held out, and the seconds of its fit.
+Compared = tuple[str, NDArray[Any], float]
 
 
 class Learned(NamedTuple):
@@ -89,15 +90,19 @@ def fit_table(
     rows = training_rows(
         opened, division_of(target, settings), lambda share: report("reading", 0.3 * share)
     )
-    report("learning", 0.3)
-    learned = learned_predictor(rows.learned, rows, settings)
-    report("fitting two models to compare with", 0.6)
+    check_weights(rows, settings)
+    # These come first: boosted trees need most memory, and ours loads compiled code.
+    report("fitting two models to compare with", 0.3)
+    others = other_predictions(rows, settings)
+    report("learning", 0.5)
+    learned = learned_predictor(rows.learned, settings)
     held_out = held_out_rows(rows, learned.predictor)
-    results = compared(rows, held_out, learned.seconds, settings)
+    ours = ("this model", held_out.predictions, learned.seconds)
+    results = compared([ours, *others], held_out.truth, rows.target.task)
     certificate, final = None, learned.predictor
     if settings.certify is None:
-        report("learning from all rows", 0.8)
-        final = learned_predictor(joined([rows.learned, rows.held_out]), rows, settings).predictor
+        report("learning from all rows", 0.75)
+        final = learned_predictor(rows.learned.joined(rows.held_out), settings).predictor
     else:
         certificate = table_certificate(rows, final, settings)
     record = fit_record(rows, settings, certificate)
@@ -130,35 +135,35 @@ def division_of(target: str, settings: FitSettings) -> Division:
     return Division(target, share, settings.group, settings.types or {}, settings.seed)
 
 
-def learned_predictor(part: LabelledRows, rows: TrainingRows, settings: FitSettings) -> Learned:
-    """Fit a predictor to some rows."""
-    started = time.perf_counter()
-    size, seed = settings.n_frequencies, settings.seed
+def check_weights(rows: TrainingRows, settings: FitSettings) -> None:
+    """Raise an error if classes are to be weighted that do not exist."""
+    weights = settings.class_weight
+    if weights is None:
+        return
     if rows.target.task == "regression":
-        if settings.class_weight is not None:
-            raise InputError(
-                f"--class-weight must come with classes, but {rows.target.name!r} holds amounts: "
-                "leave it out, or pass --type with 'category'."
-            )
-        model: Any = FourierRegressor(size, random_state=seed)
-    else:
-        weights = checked_weights(settings.class_weight, np.unique(part.y))
-        model = FourierClassifier(size, class_weight=weights, random_state=seed)
-    model.fit(part.X, part.y)
-    return Learned(model, time.perf_counter() - started)
-
-
-def checked_weights(class_weight: Any, classes: NDArray[Any]) -> Any:
-    """Return the weights of all classes. Those that the user does not name have weight one."""
-    if class_weight is None or isinstance(class_weight, str):
-        return class_weight
-    unknown = [name for name in class_weight if name not in classes]
+        raise InputError(
+            f"--class-weight must come with classes, but {rows.target.name!r} holds amounts: "
+            "leave it out, or pass --type with 'category'."
+        )
+    classes = np.unique(rows.learned.y)
+    unknown = [] if isinstance(weights, str) else [name for name in weights if name not in classes]
     if unknown:
         raise InputError(
             f"--class-weight must name classes of the target, {listed(classes)}, got "
             f"{listed(unknown)}."
         )
-    return {str(name): class_weight.get(str(name), 1.0) for name in classes}
+
+
+def learned_predictor(part: LabelledRows, settings: FitSettings) -> Learned:
+    """Fit a predictor to some rows. Amounts are numbers, and classes are texts."""
+    started = time.perf_counter()
+    size, seed = settings.n_frequencies, settings.seed
+    if part.y.dtype.kind == "f":
+        model: Any = FourierRegressor(size, random_state=seed)
+    else:
+        model = FourierClassifier(size, class_weight=settings.class_weight, random_state=seed)
+    model.fit(part.X, part.y)
+    return Learned(model, time.perf_counter() - started)
 
 
 def held_out_rows(rows: TrainingRows, predictor: Any) -> HeldOut:
@@ -169,29 +174,30 @@ def held_out_rows(rows: TrainingRows, predictor: Any) -> HeldOut:
     return HeldOut(rows.frame, truth, predictor.predict(X), probabilities)
 
 
-def compared(
-    rows: TrainingRows, held_out: HeldOut, seconds: float, settings: FitSettings
-) -> list[Result]:
-    """Return how good this model, two others and a constant are on the rows held out."""
-    task, truth = rows.target.task, held_out.truth
-    weights = settings.class_weight if task == "classification" else None
-    weights = checked_weights(weights, np.unique(rows.learned.y))
-    predictions = [("this model", held_out.predictions, seconds)]
-    for baseline in fitted_baselines(task, rows.learned, weights, settings.seed):
-        found = baseline.model.predict(rows.held_out.X)
-        predictions.append((baseline.name, found, baseline.seconds))
-    constant = usual_label(rows.learned.y, task)
-    same = np.full(len(truth), constant)
+def other_predictions(rows: TrainingRows, settings: FitSettings) -> list[Compared]:
+    """Return the predictions of two other models and a constant for the rows held out."""
+    task, learned = rows.target.task, rows.learned
+    found = [
+        (name, model.predict(rows.held_out.X), seconds)
+        for name, model, seconds in fitted_baselines(
+            task, learned, settings.class_weight, settings.seed
+        )
+    ]
+    constant = usual_label(learned.y, task)
     shown = f"{constant:.4g}" if task == "regression" else repr(str(constant))
-    predictions.append((f"always {shown}", same, 0.0))
+    return [*found, (f"always {shown}", np.full(len(rows.held_out.y), constant), 0.0)]
+
+
+def compared(models: list[Compared], truth: NDArray[Any], task: str) -> list[Result]:
+    """Return how good models are on the rows held out."""
     return [
         result(
             name,
-            losses_of(truth, found, task),
-            spent,
-            explained_variance(truth, found) if task == "regression" else None,
+            losses_of(truth, predictions, task),
+            seconds,
+            explained_variance(truth, predictions) if task == "regression" else None,
         )
-        for name, found, spent in predictions
+        for name, predictions, seconds in models
     ]
 
 

@@ -36,16 +36,16 @@ class JsonTable:
     """
 
     def __init__(self, path: Path, reading: Reading) -> None:
-        self.name, self.n_bytes = path.name, path.stat().st_size
+        self.name = path.name
         self._file, self.notes = checked_text_file(path, reading.encoding)
         self._missing = reading.missing
         self._types: dict[str, set[type]] = {}
-        n_rows = 0
+        self.n_rows = 0
         for _, row in self._rows():
-            n_rows += 1
+            self.n_rows += 1
             for name, value in row.items():
                 self._types.setdefault(name, set()).add(cell_type(value))
-        if not n_rows:
+        if not self.n_rows:
             raise InputError(f"data must have rows, got none in {self.name!r}.")
         self.names = checked_names(list(self._types))
 

@@ -7,7 +7,7 @@ import pandas as pd
 from pacfourier.errors import InputError, listed
 from pacfourier.tabular.columns import Strays
 from pacfourier.tabular.model import TableModel
-from pacfourier.tabular.table_blocks import Table
+from pacfourier.tabular.table_blocks import Advance, Table, advancing_blocks, unheard
 
 
 def predicted_blocks(
@@ -17,6 +17,7 @@ def predicted_blocks(
     columns: Sequence[str] | None = None,
     has_probabilities: bool = True,
     threshold: float | None = None,
+    advance: Advance = unheard,
 ) -> Iterator[tuple[pd.DataFrame, Strays]]:
     """Yield blocks of a table with columns of predictions, and counts of unreadable cells.
 
@@ -30,11 +31,13 @@ def predicted_blocks(
         Whether to add the probability of each class.
     threshold : float or None, default=None
         For two classes: predict the rarer one if its probability is at least this.
+    advance : function of a float, optional
+        It is told which share of the rows is done.
     """
     kept = list(table.names if columns is None else columns)
     added = added_names(model, has_probabilities)
     check_names(table, kept, added)
-    for block in table.blocks():
+    for block in advancing_blocks(table, advance):
         frame, strays = model.columns.read(block)
         values = {added[0]: model.predictions(frame, threshold)}
         if len(added) > 1:

@@ -1,7 +1,7 @@
 """What every table offers, whatever it is read from: names of columns, and blocks of rows."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,6 +14,8 @@ from pacfourier.errors import InputError, listed
 # The size of a block of rows, and how much of it each column has at least. Work on a block has a
 # fixed cost per column, so the blocks of very wide tables are larger.
 BLOCK_BYTES, BLOCK_BYTES_PER_COLUMN = 2**22, 512
+# A function that is told which share of a table has been read.
+Advance = Callable[[float], None]
 # The pandas type of texts: they lie in one piece of memory, and gaps are NaN.
 TEXT = pd.StringDtype("pyarrow", na_value=np.nan)
 # pandas names a column without a name so, and so does it name the row numbers that it writes.
@@ -62,14 +64,14 @@ class Table(Protocol):
         The names of the columns.
     notes : list of str
         What the user should know about the reading.
-    n_bytes : int
-        The size of the file on the disk, or of the data frame in memory.
+    n_rows : int
+        The number of rows. Of CSV files it is the number of lines, which is about the same.
     """
 
     name: str
     names: list[str]
     notes: list[str]
-    n_bytes: int
+    n_rows: int
 
     def blocks(self, names: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
         """Yield the rows in order, block by block.
@@ -103,6 +105,20 @@ def chosen_names(names: Sequence[str] | None, known: list[str]) -> list[str]:
     if unknown:
         raise InputError(f"data must have the columns {listed(unknown)}, got {listed(known)}.")
     return list(names)
+
+
+def unheard(share: float) -> None:
+    """Report no progress."""
+    del share
+
+
+def advancing_blocks(table: Table, advance: Advance) -> Iterator[pd.DataFrame]:
+    """Yield the blocks of a table, and tell a function which share of the rows was worked on."""
+    n_done = 0
+    for block in table.blocks():
+        yield block
+        n_done += len(block)
+        advance(min(1.0, n_done / table.n_rows))
 
 
 def rows_per_block(n_bytes: int, n_rows: int, n_columns: int) -> int:

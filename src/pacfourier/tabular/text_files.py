@@ -25,13 +25,13 @@ class TextFile:
     path : pathlib.Path
     encoding : str
         Its name, as Python writes it.
-    n_quotes : int
-        How many double quotes the file has.
+    lines : Lines
+        What its lines are like.
     """
 
     path: Path
     encoding: str
-    n_quotes: int
+    lines: "Lines"
 
     @contextmanager
     def characters(self) -> Iterator[io.TextIOBase]:
@@ -47,6 +47,35 @@ class TextFile:
             yield Utf8Bytes(file, self.encoding)
 
 
+class Lines:
+    """What the lines of a text file are like, from its bytes.
+
+    Attributes
+    ----------
+    n_quotes : int
+        How many double quotes there are.
+    longest : int
+        The number of bytes of the longest line. If cells hold line ends, rows may be longer.
+    """
+
+    def __init__(self) -> None:
+        self.n_quotes = self.longest = self._n_begun = 0
+        self._n_ends = {b"\n": 0, b"\r": 0}
+
+    def add(self, data: bytes) -> None:
+        """Count more bytes of the file."""
+        self.n_quotes += data.count(b'"')
+        for end in self._n_ends:
+            self._n_ends[end] += data.count(end)
+        first, *later = map(len, data.replace(b"\r", b"\n").split(b"\n"))
+        self.longest = max(self.longest, self._n_begun + first, *later)
+        self._n_begun = later[-1] if later else self._n_begun + first
+
+    def __len__(self) -> int:
+        """Return the number of lines, with the last one."""
+        return max(self._n_ends.values()) + (self._n_begun > 0)
+
+
 class Utf8Bytes(io.RawIOBase):
     """The bytes of a text file in UTF-8, without byte order mark and leading blank lines.
 
@@ -60,7 +89,7 @@ class Utf8Bytes(io.RawIOBase):
     def __init__(self, file: BinaryIO, encoding: str) -> None:
         super().__init__()
         self._pieces = utf8_pieces(file, encoding)
-        self._ready = bytearray()
+        self._ready = b""
 
     def readable(self) -> bool:
         """Return that bytes can be read."""
@@ -68,14 +97,17 @@ class Utf8Bytes(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         """Return exactly as many bytes as are asked for, and fewer only at the end of the file."""
-        while size < 0 or len(self._ready) < size:
+        pieces, n_bytes = [self._ready], len(self._ready)
+        while size < 0 or n_bytes < size:
             piece = next(self._pieces, None)
             if piece is None:
                 break
-            self._ready += piece
-        found = bytes(self._ready if size < 0 else self._ready[:size])
-        del self._ready[: len(found)]
-        return found
+            pieces.append(piece)
+            n_bytes += len(piece)
+        data = b"".join(pieces)
+        end = len(data) if size < 0 else size
+        self._ready = data[end:]
+        return data[:end]
 
 
 def utf8_pieces(file: BinaryIO, encoding: str) -> Iterator[bytes]:
@@ -131,22 +163,22 @@ def checked_text_file(path: Path, encoding: str | None) -> tuple[TextFile, list[
         raise InputError(
             f"--encoding must be the name of an encoding, such as latin-1, got {encoding!r}."
         ) from None
-    decodes, n_quotes = True, 0
+    decodes, lines = True, Lines()
     with reading_errors(path), opened(path) as file:
         while data := file.read(CHUNK_BYTES):
             text, decodes = decoded(decoder, data) if decodes else ("", False)
             check_zero_bytes(path, text if decodes else data)
-            n_quotes += data.count(b'"')
+            lines.add(data)
     decodes = decodes and decoded(decoder, b"", final=True)[1]
     if decodes:
-        return TextFile(path, name, n_quotes), []
+        return TextFile(path, name, lines), []
     if encoding is not None:
         raise InputError(
             f"data must be text in the encoding {encoding!r}, got other bytes in {path.name!r}: "
             "name another with --encoding."
         )
     note = f"{path.name!r} is not UTF-8 and is read as Latin-1: see --encoding for others."
-    return TextFile(path, "iso8859-1", n_quotes), [note]
+    return TextFile(path, "iso8859-1", lines), [note]
 
 
 def decoded(decoder: Any, data: bytes, final: bool = False) -> tuple[str, bool]:

@@ -6,10 +6,10 @@ second pass turns rows into numbers block by block, so the text of a large file 
 as a whole.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -23,20 +23,20 @@ from pacfourier.estimators.certify_predictions import row_summary
 from pacfourier.estimators.fourier_predictor import MOST_HELD_OUT
 from pacfourier.tabular.columns import Columns, Strays, decided_columns, stray_notes
 from pacfourier.tabular.encoding import Encoding, learned_encoding
-from pacfourier.tabular.table_blocks import Table
+from pacfourier.tabular.table_blocks import Advance, Table, advancing_blocks
 from pacfourier.tabular.table_target import TableTarget, check_target_column, decided_target
 
-# Columns are described by at most so many rows.
-MOST_DESCRIBING = 20_000
+# Columns are described by at most so many rows, and by fewer if there are many columns: then the
+# rows have about so many cells, but are at least a thousand.
+MOST_DESCRIBING, CELLS_DESCRIBING, FEWEST_DESCRIBING = 20_000, 20_000_000, 1000
+# The sample is cut to its size whenever it is larger by this factor.
+SLACK = 1.25
 # At most so many numbers are learned from (400 MB in single precision): more rows are thinned.
 MOST_NUMBERS = 100_000_000
 FEWEST_ROWS = 20
 SALT = 5_770_215_664
 # What stands for a gap when rows are compared: a number that hardly any table holds.
 GAP = -(2.0**49) - 0.5
-
-# A function that is told which share of the table has been read.
-Advance = Callable[[float], None]
 
 
 class Draws(NamedTuple):
@@ -49,7 +49,7 @@ class Draws(NamedTuple):
 class Survey(NamedTuple):
     """What the first pass found: the random numbers of all rows, and a random sample of them."""
 
-    splits: FloatArray
+    draws: Draws
     sample: pd.DataFrame
     sample_splits: FloatArray
 
@@ -77,12 +77,12 @@ class Division:
     types: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
 
-    def drawn_blocks(self, table: Table) -> Iterator[tuple[pd.DataFrame, Draws]]:
+    def drawn_blocks(self, table: Table, advance: Advance) -> Iterator[tuple[pd.DataFrame, Draws]]:
         """Yield the blocks of a table with the random numbers of their rows, always the same."""
         # One generator each, so that the numbers of a row do not depend on the sizes of blocks.
         # With a number of our own, so that no table that others drew from this seed has them, too.
         first, second = (np.random.default_rng([SALT, self.seed, part]) for part in range(2))
-        for block in table.blocks():
+        for block in advancing_blocks(table, advance):
             splits: FloatArray = first.random(len(block))
             samples = second.random(len(block))
             if self.group is not None:
@@ -108,6 +108,11 @@ class LabelledRows:
     y: NDArray[Any]
     samples: FloatArray
     groups: FloatArray
+
+    def joined(self, other: Self) -> Self:
+        """Return these rows and others."""
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return type(self)(*map(np.concatenate, pairs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,24 +156,26 @@ def training_rows(table: Table, division: Division, advance: Advance) -> Trainin
         It is told which share of both passes is done.
     """
     check_columns(table, division)
-    survey = surveyed(table, division, lambda share: advance(share / 2))
-    limit = split_limit(survey.splits, division.share)
-    learned = survey.sample[survey.sample_splits > limit]
-    target = decided_target(learned, division.target, division.types.get(division.target))
-    columns = described(learned, division)
-    inputs = columns.typed(learned)
-    kinds = {column.name: column.kind for column in columns.used}
-    encoding = learned_encoding(inputs, kinds, division.seed)
-    rate = MOST_NUMBERS / max(1, len(survey.splits) * len(encoding.names))
-    reader = Reader(target, columns, encoding, limit, rate)
-    n_rows = len(survey.splits)
-    for block, draws in division.drawn_blocks(table):
+    reader = prepared_reader(table, division, lambda share: advance(share / 2))
+    # Arrow keeps memory that is free for later blocks: here that of the sample.
+    pa.default_memory_pool().release_unused()
+    for block, draws in division.drawn_blocks(table, lambda share: advance(0.5 + share / 2)):
         reader.read(block, draws)
-        advance(0.5 + reader.n_read / n_rows / 2)
-    notes = [*table.notes, *omissions(columns), *reader.notes()]
-    # Arrow keeps the memory of blocks for later ones.
+    notes = [*table.notes, *omissions(reader.columns), *reader.notes()]
     pa.default_memory_pool().release_unused()
     return reader.finished(notes)
+
+
+def prepared_reader(table: Table, division: Division, advance: Advance) -> "Reader":
+    """Make the first pass, and decide from it how to read the rows in the second one."""
+    draws, sample, sample_splits = surveyed(table, division, advance)
+    limit = split_limit(draws.splits, division.share)
+    learned = sample[sample_splits > limit]
+    target = decided_target(learned, division.target, division.types.get(division.target))
+    columns = described(learned, division)
+    kinds = {column.name: column.kind for column in columns.used}
+    encoding = learned_encoding(columns.typed(learned), kinds, division.seed)
+    return Reader(target, columns, encoding, draws, limit)
 
 
 def check_columns(table: Table, division: Division) -> None:
@@ -184,30 +191,52 @@ def check_columns(table: Table, division: Division) -> None:
 
 def surveyed(table: Table, division: Division, advance: Advance) -> Survey:
     """Read a table once: draw the numbers of its rows, and keep a random sample of them."""
-    splits: list[FloatArray] = []
-    kept: list[pd.DataFrame] = []
-    keys: FloatArray = np.zeros((2, 0))
-    n_bytes = 0
-    for block, draws in division.drawn_blocks(table):
-        splits.append(draws.splits)
-        kept.append(block)
-        keys = np.hstack([keys, draws])
-        if keys.shape[1] > 2 * MOST_DESCRIBING:
-            kept, keys = thinned(kept, keys)
-        n_bytes += int(block.memory_usage(index=False).sum())
-        advance(min(1.0, n_bytes / max(1, table.n_bytes)))
-    kept, keys = thinned(kept, keys)
-    n_rows = sum(map(len, splits))
+    most = CELLS_DESCRIBING // len(table.names)
+    sample = RowSample(int(np.clip(most, FEWEST_DESCRIBING, MOST_DESCRIBING)))
+    drawn: list[Draws] = []
+    for block, draws in division.drawn_blocks(table, advance):
+        drawn.append(draws)
+        sample.add(block, draws)
+    all_draws = Draws(*map(np.concatenate, zip(*drawn, strict=True)))
+    n_rows = len(all_draws.splits)
     if n_rows < FEWEST_ROWS:
         raise InputError(f"data must have {FEWEST_ROWS} rows or more, got {n_rows}.")
-    return Survey(np.concatenate(splits), kept[0], keys[0])
+    return Survey(all_draws, *sample.finished())
 
 
-def thinned(blocks: list[pd.DataFrame], keys: FloatArray) -> tuple[list[pd.DataFrame], FloatArray]:
-    """Return a random sample of the rows of some blocks, in the order of the table."""
-    frame = pd.concat(blocks, ignore_index=True)
-    chosen = np.sort(np.argsort(keys[1], kind="stable")[:MOST_DESCRIBING])
-    return [frame.iloc[chosen]], keys[:, chosen]
+class RowSample:
+    """A random sample of the rows of all blocks: those with the smallest random numbers.
+
+    Parameters
+    ----------
+    size : int
+        How many rows to keep.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size, self.limit = size, np.inf
+        self.blocks: list[pd.DataFrame] = []
+        self.draws = Draws(np.zeros(0), np.zeros(0))
+
+    def add(self, block: pd.DataFrame, draws: Draws) -> None:
+        """Add the rows of a block that may be in the sample."""
+        is_small = draws.samples < self.limit
+        self.blocks.append(block[is_small])
+        self.draws = Draws(*map(np.append, self.draws, (each[is_small] for each in draws)))
+        if len(self.draws.samples) > SLACK * self.size:
+            self._cut()
+
+    def _cut(self) -> None:
+        frame = pd.concat(self.blocks, ignore_index=True)
+        chosen = np.sort(np.argsort(self.draws.samples, kind="stable")[: self.size])
+        self.blocks, self.draws = [frame.iloc[chosen]], Draws(*(x[chosen] for x in self.draws))
+        if len(chosen) == self.size:
+            self.limit = self.draws.samples.max()
+
+    def finished(self) -> tuple[pd.DataFrame, FloatArray]:
+        """Return the sample in the order of the table, and the numbers that split it."""
+        self._cut()
+        return self.blocks[0], self.draws.splits
 
 
 def split_limit(splits: FloatArray, share: float) -> float:
@@ -257,6 +286,35 @@ def omissions(columns: Columns) -> list[str]:
     return [f"column {name!r} is left out: {why}." for name, why in columns.left_out.items()]
 
 
+class RowStore:
+    """Labelled rows that are added block by block, to arrays that are made once.
+
+    A list of blocks that is joined at the end would need twice the memory.
+
+    Parameters
+    ----------
+    n_most, n_encoded : int
+        The largest number of rows, and the number of columns.
+    """
+
+    def __init__(self, n_most: int, n_encoded: int) -> None:
+        # The system provides memory only for rows that are written.
+        self.X: NDArray[np.float32] = np.empty((n_most, n_encoded), dtype=np.float32)
+        self.n_rows = 0
+        self.others: list[tuple[NDArray[Any], ...]] = []
+
+    def add(self, X: NDArray[np.float32], *others: NDArray[Any]) -> None:
+        """Add rows, with their labels, random numbers and groups."""
+        self.X[self.n_rows : self.n_rows + len(X)] = X
+        self.n_rows += len(X)
+        self.others.append(others)
+
+    def finished(self) -> LabelledRows:
+        """Return all rows."""
+        others = map(np.concatenate, zip(*self.others, strict=True))
+        return LabelledRows(self.X[: self.n_rows], *others)
+
+
 class Reader:
     """Collects the rows of the second pass as numbers.
 
@@ -265,10 +323,10 @@ class Reader:
     target : TableTarget
     columns : Columns
     encoding : Encoding
+    draws : Draws
+        The random numbers of all rows.
     limit : float
-        Rows whose random number is at most this are held out.
-    rate : float
-        Share of the learned rows to keep; all of them if it is one or more.
+        Rows whose first random number is at most this are held out.
     """
 
     def __init__(
@@ -276,17 +334,25 @@ class Reader:
         target: TableTarget,
         columns: Columns,
         encoding: Encoding,
+        draws: Draws,
         limit: float,
-        rate: float,
     ) -> None:
-        self.target, self.columns, self.encoding = target, columns, encoding
-        self.limit, self.rate = limit, rate
+        self.target, self.columns, self.encoding, self.limit = target, columns, encoding, limit
+        n_encoded = len(encoding.names)
+        # The share of the learned rows to keep; all of them if it is one or more.
+        self.rate = MOST_NUMBERS / max(1, len(draws.splits) * n_encoded)
         self.n_read = self.n_present = 0
         self.strays = Strays()
         self.frames: list[pd.DataFrame] = []
-        self.learned: list[LabelledRows] = []
-        self.held_out: list[LabelledRows] = []
+        parts = (self._is_learned(draws), self._is_held_out(draws))
+        self.learned, self.held_out = (RowStore(int(part.sum()), n_encoded) for part in parts)
         self.summary: SampleSummary | None = None
+
+    def _is_held_out(self, draws: Draws) -> NDArray[np.bool_]:
+        return draws.splits <= self.limit
+
+    def _is_learned(self, draws: Draws) -> NDArray[np.bool_]:
+        return (draws.splits > self.limit) & (draws.samples < self.rate)
 
     def read(self, block: pd.DataFrame, draws: Draws) -> None:
         """Add the rows of a block."""
@@ -295,14 +361,13 @@ class Reader:
         self.n_present += int(labels.is_present.sum())
         typed, strays = self.columns.read(block)
         self.strays.update(strays)
-        is_held_out = draws.splits <= self.limit
         for part, is_part in (
-            (self.held_out, is_held_out & labels.is_present),
-            (self.learned, ~is_held_out & labels.is_present & (draws.samples < self.rate)),
+            (self.held_out, self._is_held_out(draws) & labels.is_present),
+            (self.learned, self._is_learned(draws) & labels.is_present),
         ):
-            frame = typed[is_part]
-            X, y = self.encoding.encoded(frame), labels.values[is_part]
-            part.append(LabelledRows(X, y, draws.samples[is_part], draws.splits[is_part]))
+            frame, y = typed[is_part], labels.values[is_part]
+            numbers = (each[is_part] for each in (draws.samples, draws.splits))
+            part.add(self.encoding.encoded(frame), y, *numbers)
             if part is self.held_out:
                 self.frames.append(frame)
             elif len(y):
@@ -323,7 +388,7 @@ class Reader:
 
     def finished(self, notes: list[str]) -> TrainingRows:
         """Return all rows that were read."""
-        learned, held_out = joined(self.learned), joined(self.held_out)
+        learned, held_out = self.learned.finished(), self.held_out.finished()
         check_parts(self.target, learned, held_out)
         assert self.summary is not None
         counts = {
@@ -345,21 +410,6 @@ def unlabelled_notes(counted: Mapping[str, int], target: str) -> list[str]:
         f"{counted['without label']:,} of {counted['rows']:,} rows have no value of {target!r} and "
         "are left out."
     ]
-
-
-def joined(parts: list[LabelledRows]) -> LabelledRows:
-    """Return the rows of all blocks. The list is emptied on the way, to save memory."""
-    y, samples, groups = (
-        np.concatenate([getattr(part, name) for part in parts])
-        for name in ("y", "samples", "groups")
-    )
-    X = np.empty((len(y), parts[0].X.shape[1]), dtype=np.float32)
-    start = 0
-    while parts:
-        block = parts.pop(0).X
-        X[start : start + len(block)] = block
-        start += len(block)
-    return LabelledRows(X, y, samples, groups)
 
 
 def check_parts(target: TableTarget, learned: LabelledRows, held_out: LabelledRows) -> None:

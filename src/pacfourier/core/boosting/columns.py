@@ -27,8 +27,8 @@ CODE_UNIT = 2.0
 MOST_KNOTS, MOST_CODES, MOST_NUMBERS = 255, 2048, 2**28
 # Frequencies see at most so many columns of sparse samples. The linear part sees all of them.
 WIDEST = 4096
-# Rows that are coded at a time.
-CODED_ROWS = 2**13
+# Numbers that are made at a time when rows are coded (16 MB in single precision).
+CODED_NUMBERS = 2**22
 # Each interval between knots holds at least so many rows on average.
 ROWS_PER_KNOT = 50
 
@@ -110,8 +110,9 @@ def described_columns(X: Samples, copies: FloatArray, *, coded: bool) -> Columns
 def _input_means(columns: Columns, X: Any, copies: FloatArray) -> FloatArray:
     """Return the means of columns and codes. Codes are made for a block of rows at a time."""
     total = np.zeros(len(columns.centres) + sum(len(each) - 1 for each in columns.knots.values()))
-    for start in range(0, X.shape[0], CODED_ROWS):
-        rows = slice(start, start + CODED_ROWS)
+    size = CODED_NUMBERS // len(total)
+    for start in range(0, X.shape[0], size):
+        rows = slice(start, start + size)
         means, _ = column_moments(columns._coded(X[rows]), copies[rows])
         total += copies[rows].sum() * means
     return np.asarray(total / copies.sum())
