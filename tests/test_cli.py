@@ -67,3 +67,22 @@ def test_the_installed_command_refuses_without_a_traceback(tmp_path):
 def test_names_in_brackets_are_printed_as_they_stand(capsys):
     show([("classes", "[red], [/blue]")])
     assert "[red], [/blue]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("given", "expected"), [(None, "passive"), ("active", "active")])
+def test_waiting_threads_leave_their_cores_to_others(given, expected, monkeypatch):
+    """OpenMP reads the setting when scikit-learn is loaded, which must not have happened yet."""
+    script = (
+        "import os, sys\n"
+        "from pacfourier.__main__ import main\n"
+        "sys.argv = ['pacfourier', '--version']\n"
+        "try:\n    main()\n"
+        "except SystemExit:\n    print(os.environ['OMP_WAIT_POLICY'], 'sklearn' in sys.modules)\n"
+    )
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    if given:
+        monkeypatch.setenv("OMP_WAIT_POLICY", given)
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.split()[-2:] == [expected, "False"]

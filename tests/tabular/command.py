@@ -1,6 +1,10 @@
 """Small tables, and the command run on them: what the tests of the command share."""
 
+import os
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +13,7 @@ import skops.io
 from threadpoolctl import threadpool_limits
 from typer.testing import CliRunner
 
+import pacfourier
 from pacfourier.cli import app
 
 # The seeds of the tables are not those of the command.
@@ -139,3 +144,18 @@ def notes(result):
     """Return the notes that a command printed, as one text."""
     assert all(not line or line.startswith(("Note: ", " ")) for line in result.stderr.splitlines())
     return squeezed(result.stderr)
+
+
+def started(*arguments):
+    """Start the command in a process of its own."""
+    command = [sys.executable, "-m", "pacfourier", *map(str, arguments)]
+    environment = os.environ | {"PYTHONPATH": str(Path(pacfourier.__file__).parents[1])}
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        # In the background of a shell, interrupts are ignored, and processes inherit this.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )

@@ -3,11 +3,8 @@
 import gzip
 import html
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
 import time
 import uuid
 from pathlib import Path
@@ -33,6 +30,7 @@ from tests.tabular.command import (
     record,
     refused,
     squeezed,
+    started,
     succeeded,
     written,
 )
@@ -780,20 +778,6 @@ def test_two_outputs_must_not_be_one_file(clinic):
 
 
 # In a process of its own
-
-
-def started(*arguments):
-    command = [sys.executable, "-m", "pacfourier", *map(str, arguments)]
-    environment = os.environ | {"PYTHONPATH": str(Path(pacfourier.__file__).parents[1])}
-    return subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-        # In the background of a shell, interrupts are ignored, and processes inherit this.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
 
 
 def test_a_refusal_in_a_process_of_its_own_has_no_traceback(folder):
