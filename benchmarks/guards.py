@@ -25,7 +25,7 @@ from pacfourier.errors import InputError
 from pacfourier.tabular.certifying import fresh_certificate
 from pacfourier.tabular.fitting import fit_table
 from pacfourier.tabular.model import FitSettings
-from pacfourier.tabular.table_files import open_table
+from pacfourier.tabular.reading.table_files import open_table
 
 PAGE = Path(__file__).parents[1] / "docs" / "certificates.md"
 START, END = "<!-- table of benchmarks/guards.py -->", "<!-- end of the table -->"

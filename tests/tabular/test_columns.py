@@ -26,7 +26,7 @@ from pacfourier.tabular.columns import (
     numbers_of_texts,
     stray_notes,
 )
-from pacfourier.tabular.table_blocks import TEXT
+from pacfourier.tabular.reading.table_blocks import TEXT
 
 N_ROWS = 60
 RNG = np.random.default_rng(0)

@@ -21,7 +21,7 @@ from pacfourier.tabular.fresh_rows import (
     row_counts,
 )
 from pacfourier.tabular.model import FitSettings
-from pacfourier.tabular.table_files import open_table
+from pacfourier.tabular.reading.table_files import open_table
 
 FEW = FitSettings(n_frequencies=5)
 

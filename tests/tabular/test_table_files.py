@@ -10,10 +10,10 @@ import pytest
 from pyarrow import feather, ipc, parquet
 
 from pacfourier.errors import InputError
-from pacfourier.tabular import csv_files, json_files, table_blocks, text_files
-from pacfourier.tabular.csv_files import found_separator
-from pacfourier.tabular.table_files import READERS, Reading, open_table
-from pacfourier.tabular.text_files import Lines
+from pacfourier.tabular.reading import csv_files, json_files, table_blocks, text_files
+from pacfourier.tabular.reading.csv_files import found_separator
+from pacfourier.tabular.reading.table_files import READERS, Reading, open_table
+from pacfourier.tabular.reading.text_files import Lines
 
 
 def whole(table, names=None):

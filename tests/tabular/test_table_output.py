@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from pacfourier.errors import InputError
-from pacfourier.tabular.table_files import open_table
+from pacfourier.tabular.reading.table_files import open_table
 from pacfourier.tabular.table_output import check_output, written_table
 
 FRAME = pd.DataFrame(
@@ -177,7 +177,7 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path):
 KILLED = """
 import pandas as pd, sys, time
 from pathlib import Path
-from pacfourier.tabular.table_files import open_table
+from pacfourier.tabular.reading.table_files import open_table
 from pacfourier.tabular.table_output import written_table
 with written_table(Path(sys.argv[1]), False) as writer:
     writer.write(pd.DataFrame({"a": [1]}))

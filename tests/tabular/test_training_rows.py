@@ -7,7 +7,7 @@ import pytest
 from pacfourier.errors import InputError
 from pacfourier.tabular import training_rows as module
 from pacfourier.tabular.fitting import certifying_places
-from pacfourier.tabular.table_files import open_table
+from pacfourier.tabular.reading.table_files import open_table
 from pacfourier.tabular.training_rows import (
     Division,
     comparable,
@@ -48,7 +48,7 @@ def test_blocks_do_not_change_the_split(rng, tmp_path, monkeypatch):
     table = table_of(3000, rng)[["x", "z", "y"]]
     table.to_csv(tmp_path / "t.csv", index=False)
     whole = divided(tmp_path / "t.csv")
-    monkeypatch.setattr("pacfourier.tabular.csv_files.BLOCK_BYTES", 10_000, raising=False)
+    monkeypatch.setattr("pacfourier.tabular.reading.csv_files.BLOCK_BYTES", 10_000, raising=False)
     parts = divided(tmp_path / "t.csv")
     np.testing.assert_array_equal(whole.held_out.X, parts.held_out.X)
     np.testing.assert_array_equal(whole.learned.y, parts.learned.y)

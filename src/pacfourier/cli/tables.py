@@ -14,7 +14,7 @@ from pacfourier.extras import check_installed
 if TYPE_CHECKING:
     from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
     from pacfourier.tabular.model import FitSettings, TableFit, TableModel
-    from pacfourier.tabular.table_blocks import Reading
+    from pacfourier.tabular.reading.table_blocks import Reading
 
 TABLES = ".csv, .tsv, .parquet, .arrow, .feather or .jsonl file; text may be compressed (.gz)"
 Data = Annotated[Path, typer.Argument(help=f"A {TABLES}.")]
@@ -114,7 +114,7 @@ def fit(
 
 def reading_of(separator: str | None, encoding: str | None, missing: list[str] | None) -> "Reading":
     """Return how to read a table."""
-    from pacfourier.tabular.table_blocks import Reading
+    from pacfourier.tabular.reading.table_blocks import Reading
 
     return Reading(separator, encoding, tuple(missing or ()))
 
@@ -292,7 +292,7 @@ def predict(
     from pacfourier.tabular.columns import Strays, stray_notes
     from pacfourier.tabular.model_files import load_model
     from pacfourier.tabular.predicting import predicted_blocks, unused_notes
-    from pacfourier.tabular.table_files import open_table
+    from pacfourier.tabular.reading.table_files import open_table
     from pacfourier.tabular.table_output import check_output, written_table
 
     strays = Strays()
@@ -350,7 +350,7 @@ def certify(
         from pacfourier.tabular.certifying import certified_rows
         from pacfourier.tabular.fitting import headline
         from pacfourier.tabular.model import FitSettings
-        from pacfourier.tabular.table_files import open_table
+        from pacfourier.tabular.reading.table_files import open_table
 
         settings = FitSettings(epsilon=epsilon, ties=cast("Any", ties))
         table = open_table(data, reading_of(separator, encoding, missing))

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from pacfourier.tabular.fitting import fit_table
     from pacfourier.tabular.model import FitSettings, TableFit, TableModel
     from pacfourier.tabular.model_files import load_model, save_model
-    from pacfourier.tabular.table_blocks import Reading
-    from pacfourier.tabular.table_files import open_table
+    from pacfourier.tabular.reading.table_blocks import Reading
+    from pacfourier.tabular.reading.table_files import open_table
 
 __all__ = [
     "FitSettings",
@@ -31,13 +31,13 @@ __all__ = [
 
 _HOMES = {
     "FitSettings": "model",
-    "Reading": "table_blocks",
+    "Reading": "reading.table_blocks",
     "TableFit": "model",
     "TableModel": "model",
     "fit_table": "fitting",
     "fresh_certificate": "certifying",
     "load_model": "model_files",
-    "open_table": "table_files",
+    "open_table": "reading.table_files",
     "save_model": "model_files",
 }
 

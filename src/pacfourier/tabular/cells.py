@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
-from pacfourier.tabular.table_blocks import TEXT
+from pacfourier.tabular.reading.table_blocks import TEXT
 
 # Larger numbers become missing and smaller ones zero, so that the squares of scaled numbers are
 # finite.

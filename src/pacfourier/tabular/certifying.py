@@ -24,7 +24,7 @@ from pacfourier.tabular.columns import Strays, stray_notes
 from pacfourier.tabular.evaluation import losses_of
 from pacfourier.tabular.fresh_rows import FEWEST_ROWS_RECOGNISED
 from pacfourier.tabular.model import TableCertificate, TableModel
-from pacfourier.tabular.table_blocks import Advance, Table, advancing_blocks, unheard
+from pacfourier.tabular.reading.table_blocks import Advance, Table, advancing_blocks, unheard
 from pacfourier.tabular.training_rows import frame_summary, unlabelled_notes
 
 # A smaller probability of chance agreement means that rows are not new. The probability is an

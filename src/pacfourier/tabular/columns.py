@@ -30,7 +30,7 @@ from pacfourier.tabular.cells import (
     stray_texts,
     trimmed_texts,
 )
-from pacfourier.tabular.table_blocks import NO_NAME, TEXT
+from pacfourier.tabular.reading.table_blocks import NO_NAME, TEXT
 
 __all__ = [
     "KINDS",

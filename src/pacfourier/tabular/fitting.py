@@ -28,8 +28,8 @@ from pacfourier.tabular.evaluation import (
 )
 from pacfourier.tabular.fresh_rows import row_counts
 from pacfourier.tabular.model import FitSettings, HeldOut, TableCertificate, TableFit, TableModel
-from pacfourier.tabular.table_blocks import Reading
-from pacfourier.tabular.table_files import open_table
+from pacfourier.tabular.reading.table_blocks import Reading
+from pacfourier.tabular.reading.table_files import open_table
 from pacfourier.tabular.training_rows import (
     Division,
     LabelledRows,

@@ -13,7 +13,7 @@ from pacfourier.errors import InputError
 from pacfourier.tabular.columns import Columns
 from pacfourier.tabular.encoding import Encoding
 from pacfourier.tabular.fresh_rows import RowCounts
-from pacfourier.tabular.table_files import open_table
+from pacfourier.tabular.reading.table_files import open_table
 from pacfourier.tabular.table_target import TableTarget
 
 # A prediction must not wait for the import of scikit-learn.

@@ -7,7 +7,7 @@ import pandas as pd
 from pacfourier.errors import InputError, listed
 from pacfourier.tabular.columns import Strays
 from pacfourier.tabular.model import TableModel
-from pacfourier.tabular.table_blocks import Advance, Table, advancing_blocks, unheard
+from pacfourier.tabular.reading.table_blocks import Advance, Table, advancing_blocks, unheard
 
 
 def predicted_blocks(

@@ -23,7 +23,7 @@ from pacfourier.estimators.certify_predictions import row_summary
 from pacfourier.estimators.fourier_predictor import MOST_HELD_OUT
 from pacfourier.tabular.columns import Columns, Strays, decided_columns, stray_notes
 from pacfourier.tabular.encoding import Encoding, learned_encoding
-from pacfourier.tabular.table_blocks import Advance, Table, advancing_blocks
+from pacfourier.tabular.reading.table_blocks import Advance, Table, advancing_blocks
 from pacfourier.tabular.table_target import TableTarget, check_target_column, decided_target
 
 # Columns are described by at most so many rows, and by fewer if there are many columns: then the

@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from pacfourier.errors import InputError
-from pacfourier.tabular.table_blocks import (
+from pacfourier.tabular.reading.table_blocks import (
     BLOCK_BYTES,
     NO_NAME,
     Reading,
@@ -18,7 +18,7 @@ from pacfourier.tabular.table_blocks import (
     chosen_names,
     frame_of_batch,
 )
-from pacfourier.tabular.text_files import checked_text_file
+from pacfourier.tabular.reading.text_files import checked_text_file
 
 SEPARATORS = (",", ";", "\t", "|")
 # How separators may be written that are hard to type.

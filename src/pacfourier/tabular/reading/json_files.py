@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pacfourier.errors import InputError
-from pacfourier.tabular.table_blocks import (
+from pacfourier.tabular.reading.table_blocks import (
     BLOCK_BYTES,
     TEXT,
     Reading,
@@ -17,7 +17,7 @@ from pacfourier.tabular.table_blocks import (
     chosen_names,
     with_gaps,
 )
-from pacfourier.tabular.text_files import checked_text_file
+from pacfourier.tabular.reading.text_files import checked_text_file
 
 # Larger whole numbers become floats.
 LARGEST_INTEGER = 2**63 - 1

@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 
 from pacfourier.errors import InputError
-from pacfourier.tabular.arrow_files import ArrowTable, FrameTable, ParquetTable
-from pacfourier.tabular.csv_files import CsvTable
-from pacfourier.tabular.json_files import JsonTable
-from pacfourier.tabular.table_blocks import Reading, Table
+from pacfourier.tabular.reading.arrow_files import ArrowTable, FrameTable, ParquetTable
+from pacfourier.tabular.reading.csv_files import CsvTable
+from pacfourier.tabular.reading.json_files import JsonTable
+from pacfourier.tabular.reading.table_blocks import Reading, Table
 
 __all__ = ["READERS", "Reading", "Table", "open_table"]
 

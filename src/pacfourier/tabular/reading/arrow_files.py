@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyarrow import ipc, parquet
 
 from pacfourier.errors import InputError
-from pacfourier.tabular.table_blocks import (
+from pacfourier.tabular.reading.table_blocks import (
     Reading,
     checked_names,
     chosen_names,

@@ -1,0 +1,1 @@
+"""Tables of any format, read block by block."""
