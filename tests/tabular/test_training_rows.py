@@ -6,13 +6,13 @@ import pytest
 
 from pacfourier.errors import InputError
 from pacfourier.tabular import training_rows as module
+from pacfourier.tabular.first_pass import Draws, RowSample, group_numbers, split_limit
 from pacfourier.tabular.fitting import certifying_places
+from pacfourier.tabular.reading import csv_files
 from pacfourier.tabular.reading.table_files import open_table
 from pacfourier.tabular.training_rows import (
     Division,
     comparable,
-    group_numbers,
-    split_limit,
     training_rows,
 )
 
@@ -48,10 +48,27 @@ def test_blocks_do_not_change_the_split(rng, tmp_path, monkeypatch):
     table = table_of(3000, rng)[["x", "z", "y"]]
     table.to_csv(tmp_path / "t.csv", index=False)
     whole = divided(tmp_path / "t.csv")
-    monkeypatch.setattr("pacfourier.tabular.reading.csv_files.BLOCK_BYTES", 10_000, raising=False)
+    for name in ("BLOCK_BYTES", "PIECE_BYTES"):
+        monkeypatch.setattr(csv_files, name, 10_000)
+    assert len(list(open_table(tmp_path / "t.csv").blocks())) > 5
     parts = divided(tmp_path / "t.csv")
     np.testing.assert_array_equal(whole.held_out.X, parts.held_out.X)
     np.testing.assert_array_equal(whole.learned.y, parts.learned.y)
+
+
+@pytest.mark.parametrize("n_rows", [50, 100, 101, 130, 2000])
+def test_a_sample_has_the_rows_with_the_smallest_numbers(n_rows, rng):
+    """Whatever the blocks are. The twin sorts all rows at once."""
+    table = pd.DataFrame({"x": rng.standard_normal(n_rows)})
+    draws = Draws(rng.random(n_rows), rng.random(n_rows))
+    sample = RowSample(100)
+    for rows in np.array_split(np.arange(n_rows), 7):
+        sample.add(table.iloc[rows], Draws(*(each[rows] for each in draws)))
+        assert len(sample.draws.samples) <= max(1.25 * 100, len(rows) + 100)
+    chosen = np.sort(np.argsort(draws.samples)[:100])
+    found, splits = sample.finished()
+    assert found["x"].tolist() == table["x"].to_numpy()[chosen].tolist()
+    assert splits.tolist() == draws.splits[chosen].tolist()
 
 
 def test_groups_are_never_on_both_sides(rng):

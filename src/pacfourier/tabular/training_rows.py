@@ -6,10 +6,9 @@ second pass turns rows into numbers block by block, so the text of a large file 
 as a whole.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from hashlib import blake2b
-from typing import Any, NamedTuple, Self
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -20,74 +19,23 @@ from pacfourier.arrays import FloatArray
 from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.errors import InputError, listed
 from pacfourier.estimators.certify_predictions import row_summary
-from pacfourier.estimators.fourier_predictor import MOST_HELD_OUT
 from pacfourier.tabular.columns import Columns, Strays, decided_columns, stray_notes
 from pacfourier.tabular.encoding import Encoding, learned_encoding
-from pacfourier.tabular.reading.table_blocks import Advance, Table, advancing_blocks
-from pacfourier.tabular.table_target import TableTarget, check_target_column, decided_target
+from pacfourier.tabular.first_pass import (
+    FEWEST_ROWS,
+    Division,
+    Draws,
+    check_columns,
+    split_limit,
+    surveyed,
+)
+from pacfourier.tabular.reading.table_blocks import Advance, Table
+from pacfourier.tabular.table_target import TableTarget, decided_target
 
-# Columns are described by at most so many rows, and by fewer if there are many columns: then the
-# rows have about so many cells, but are at least a thousand.
-MOST_DESCRIBING, CELLS_DESCRIBING, FEWEST_DESCRIBING = 20_000, 20_000_000, 1000
-# The sample is cut to its size whenever it is larger by this factor.
-SLACK = 1.25
 # At most so many numbers are learned from (400 MB in single precision): more rows are thinned.
 MOST_NUMBERS = 100_000_000
-FEWEST_ROWS = 20
-SALT = 5_770_215_664
 # What stands for a gap when rows are compared: a number that hardly any table holds.
 GAP = -(2.0**49) - 0.5
-
-
-class Draws(NamedTuple):
-    """The random numbers of some rows: which are held out, and which are thinned or sampled."""
-
-    splits: FloatArray
-    samples: FloatArray
-
-
-class Survey(NamedTuple):
-    """What the first pass found: the random numbers of all rows, and a random sample of them."""
-
-    draws: Draws
-    sample: pd.DataFrame
-    sample_splits: FloatArray
-
-
-@dataclass(frozen=True)
-class Division:
-    """How rows are divided.
-
-    Attributes
-    ----------
-    target : str
-        Name of the target.
-    share : float
-        Share of the rows, or of the groups, to hold out.
-    group : str or None
-        Name of the column whose values are groups. A group is held out as a whole.
-    types : mapping of str to str
-        What the user says that columns hold.
-    seed : int
-    """
-
-    target: str
-    share: float = 0.2
-    group: str | None = None
-    types: Mapping[str, str] = field(default_factory=dict)
-    seed: int = 0
-
-    def drawn_blocks(self, table: Table, advance: Advance) -> Iterator[tuple[pd.DataFrame, Draws]]:
-        """Yield the blocks of a table with the random numbers of their rows, always the same."""
-        # One generator each, so that the numbers of a row do not depend on the sizes of blocks.
-        # With a number of our own, so that no table that others drew from this seed has them, too.
-        first, second = (np.random.default_rng([SALT, self.seed, part]) for part in range(2))
-        for block in advancing_blocks(table, advance):
-            splits: FloatArray = first.random(len(block))
-            samples = second.random(len(block))
-            if self.group is not None:
-                splits = group_numbers(block[self.group], splits, self.seed)
-            yield block, Draws(splits, samples)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,96 +124,6 @@ def prepared_reader(table: Table, division: Division, advance: Advance) -> "Read
     kinds = {column.name: column.kind for column in columns.used}
     encoding = learned_encoding(columns.typed(learned), kinds, division.seed)
     return Reader(target, columns, encoding, draws, limit)
-
-
-def check_columns(table: Table, division: Division) -> None:
-    """Raise an error if a column that the user names is not in the table."""
-    check_target_column(division.target, table.names)
-    if division.group is not None and division.group not in table.names:
-        raise InputError(
-            f"--group must be one of the columns {listed(table.names)}, got {division.group!r}."
-        )
-    if division.group == division.target:
-        raise InputError(f"--group must differ from the target, got {division.group!r} for both.")
-
-
-def surveyed(table: Table, division: Division, advance: Advance) -> Survey:
-    """Read a table once: draw the numbers of its rows, and keep a random sample of them."""
-    most = CELLS_DESCRIBING // len(table.names)
-    sample = RowSample(int(np.clip(most, FEWEST_DESCRIBING, MOST_DESCRIBING)))
-    drawn: list[Draws] = []
-    for block, draws in division.drawn_blocks(table, advance):
-        drawn.append(draws)
-        sample.add(block, draws)
-    all_draws = Draws(*map(np.concatenate, zip(*drawn, strict=True)))
-    n_rows = len(all_draws.splits)
-    if n_rows < FEWEST_ROWS:
-        raise InputError(f"data must have {FEWEST_ROWS} rows or more, got {n_rows}.")
-    return Survey(all_draws, *sample.finished())
-
-
-class RowSample:
-    """A random sample of the rows of all blocks: those with the smallest random numbers.
-
-    Parameters
-    ----------
-    size : int
-        How many rows to keep.
-    """
-
-    def __init__(self, size: int) -> None:
-        self.size, self.limit = size, np.inf
-        self.blocks: list[pd.DataFrame] = []
-        self.draws = Draws(np.zeros(0), np.zeros(0))
-
-    def add(self, block: pd.DataFrame, draws: Draws) -> None:
-        """Add the rows of a block that may be in the sample."""
-        is_small = draws.samples < self.limit
-        self.blocks.append(block[is_small])
-        self.draws = Draws(*map(np.append, self.draws, (each[is_small] for each in draws)))
-        if len(self.draws.samples) > SLACK * self.size:
-            self._cut()
-
-    def _cut(self) -> None:
-        frame = pd.concat(self.blocks, ignore_index=True)
-        chosen = np.sort(np.argsort(self.draws.samples, kind="stable")[: self.size])
-        self.blocks, self.draws = [frame.iloc[chosen]], Draws(*(x[chosen] for x in self.draws))
-        if len(chosen) == self.size:
-            self.limit = self.draws.samples.max()
-
-    def finished(self) -> tuple[pd.DataFrame, FloatArray]:
-        """Return the sample in the order of the table, and the numbers that split it."""
-        self._cut()
-        return self.blocks[0], self.draws.splits
-
-
-def split_limit(splits: FloatArray, share: float) -> float:
-    """Return the random number up to which rows are held out.
-
-    Rows of a group have one number, so whole groups are held out. More than some thousand rows, or
-    groups, would make no bound much tighter.
-    """
-    numbers = np.unique(splits)
-    size = min(int(np.ceil(share * len(numbers))), MOST_HELD_OUT)
-    if not 0 < size < len(numbers):
-        raise InputError(
-            f"--certify must leave rows or groups to learn from, got {share:g} of {len(numbers)}."
-        )
-    return float(numbers[size - 1])
-
-
-def group_numbers(groups: pd.Series, alone: FloatArray, seed: int) -> FloatArray:
-    """Return a random number in (0, 1) per group, the same in every block.
-
-    A row without a group is a group of its own, and keeps the number in ``alone``.
-    """
-    names, codes = np.unique(
-        groups.astype(object).map(str, na_action="ignore").fillna(""), return_inverse=True
-    )
-    key = str(seed).encode()
-    hashes = [blake2b(name.encode(), key=key, digest_size=8).digest() for name in names]
-    numbers = np.array([(int.from_bytes(each) + 0.5) / 2.0**64 for each in hashes])
-    return np.where(groups.isna(), alone, numbers[codes])
 
 
 def described(learned: pd.DataFrame, division: Division) -> Columns:
