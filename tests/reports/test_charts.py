@@ -159,3 +159,13 @@ def test_long_names_are_shortened_by_their_width():
     assert len(shortened("M" * 41)) < 25
     assert len(shortened("漢" * 41)) < 25
     assert shortened("") == ""
+
+
+@pytest.mark.parametrize("last", [1, 100, 15_000, 999_999])
+def test_the_last_tick_is_not_cut_at_the_edge(last):
+    """A digit of small print is at most 7.2 units wide."""
+    axis = Axis("x", 0.0, float(last), ((0.0, "0"), (float(last), f"{last:,}")))
+    drawn = chart("t", axis, share_axis("y"))
+    anchor, x = re.search(rf'<text class="(\w+)" x="([\d.]+)" y="\d+">{last:,}<', drawn).groups()
+    reach = {"end": 0, "middle": 3.6}[anchor] * len(f"{last:,}")
+    assert float(x) + reach <= WIDTH

@@ -42,8 +42,8 @@ LEFT, RIGHT, TOP, BOTTOM = 50, 12, 26, 44
 ROW = 36
 # The series of a chart differ in colour, in dashes and in the shape of their marks.
 N_SERIES = 4
-# How many letters of usual width fit beside each other.
-MOST_LETTERS = 40
+# How many letters of usual width fit beside each other, and half the width of a digit.
+MOST_LETTERS, HALF_LETTER = 40, 3.6
 
 
 # Smaller numbers of a table count as zero.
@@ -372,7 +372,7 @@ def _grid(frame: Frame) -> str:
     parts = []
     xs = frame.x([tick for tick, _ in frame.across.ticks])
     for x, (_, text) in zip(xs, frame.across.ticks, strict=True):
-        anchor = "end" if len(text) > 6 and x > WIDTH - 40 else "middle"
+        anchor = "end" if x + HALF_LETTER * len(text) > WIDTH else "middle"
         anchor = "start" if len(text) > 6 and x < LEFT + 20 else anchor
         parts.append(f'<text class="{anchor}" x="{x:.1f}" y="{HEIGHT - BOTTOM + 16}">')
         parts.append(f"{escape(text)}</text>")

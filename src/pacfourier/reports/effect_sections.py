@@ -155,7 +155,8 @@ def _in_words(effect: Effect, values: FloatArray, outputs: list[str]) -> str:
 
 def _value_text(value: Any, kind: str) -> str:
     if kind == "number":
-        return f"{value:.4g}"
+        # Thousands are easier to read than powers of ten.
+        return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
     return str(np.datetime_as_string(value, unit="D")) if kind == "date" else str(value)
 
 
