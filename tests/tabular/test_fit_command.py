@@ -624,6 +624,7 @@ def test_rows_of_a_group_are_never_on_both_sides():
     # The constant prediction comes last and cannot leak.
     assert all(error < 0.05 for error in [*results(leaking).values()][:3])
     assert all(error > 0.3 for error in [*results(grouped).values()][:3])
+    assert "one of each group" in squeezed(result.stdout)
     assert all(bound > 0.3 for bound in bounds(result.stdout))
 
 

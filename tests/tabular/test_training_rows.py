@@ -6,12 +6,11 @@ import pytest
 
 from pacfourier.errors import InputError
 from pacfourier.tabular import training_rows as module
-from pacfourier.tabular.first_pass import Draws, RowSample, group_numbers, split_limit
+from pacfourier.tabular.first_pass import Division, Draws, RowSample, group_numbers, split_limit
 from pacfourier.tabular.fitting import certifying_places
 from pacfourier.tabular.reading import csv_files
 from pacfourier.tabular.reading.table_files import open_table
 from pacfourier.tabular.training_rows import (
-    Division,
     comparable,
     training_rows,
 )

@@ -204,12 +204,14 @@ def show_model(model: "TableModel") -> None:
     kinds = [column.kind for column in columns.used]
     counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
     what = "classes" if model.target.task == "classification" else "an amount"
+    is_chosen = 0 < rows["certifying"] < rows["held out"]
+    chosen = f"; one of each group, {rows['certifying']:,} rows, give the bound" * is_chosen
     show(
         [
             ("data", f"{record['data']}: {rows['read']:,} rows"),
             ("target", f"{model.target.name}: {what}{class_text(model)}"),
             ("columns", f"{len(kinds)}: {counted}; {len(columns.left_out)} left out"),
-            ("rows", f"{rows['learned']:,} learned from, {rows['held out']:,} held out"),
+            ("rows", f"{rows['learned']:,} learned from, {rows['held out']:,} held out{chosen}"),
         ]
     )
     typer.echo("")

@@ -26,12 +26,12 @@ from pacfourier.tabular.evaluation import (
     recall_thresholds,
     result,
 )
+from pacfourier.tabular.first_pass import Division
 from pacfourier.tabular.fresh_rows import row_counts
 from pacfourier.tabular.model import FitSettings, HeldOut, TableCertificate, TableFit, TableModel
 from pacfourier.tabular.reading.table_blocks import Reading
 from pacfourier.tabular.reading.table_files import open_table
 from pacfourier.tabular.training_rows import (
-    Division,
     LabelledRows,
     TrainingRows,
     frame_summary,
