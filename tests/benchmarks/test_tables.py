@@ -7,11 +7,10 @@ from benchmarks.tables import Measured, line, split_standard_error
 
 
 def test_the_standard_error_covers_means_over_splits_that_share_rows(rng):
-    """Means of one sample are compared, for which all is known: the truth is zero.
+    """The means of parts of one sample play the role of differences, because their law is known.
 
-    With k splits of n rows and n / 5 of them held out, the mean over splits has at least the
-    variance 1 / n of the mean over all rows. The plain standard error s / sqrt(k) is well below
-    the formula, which is s sqrt(1 / k + 1 / 4).
+    Five parts of a fifth of the rows each overlap. The spread of their mean over many samples must
+    be what the formula says; s / sqrt(5) would be a third too small.
     """
     n, k = 200, 5
     means, errors = [], []
@@ -21,7 +20,6 @@ def test_the_standard_error_covers_means_over_splits_that_share_rows(rng):
         found = np.array([values[rows].mean() for rows in splits])
         means.append(found.mean())
         errors.append(split_standard_error(found, 0.25))
-    # The estimate of a standard deviation from five numbers is a little too small on average.
     assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(np.std(means), rel=0.15)
 
 
