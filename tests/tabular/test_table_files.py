@@ -30,7 +30,7 @@ def written(folder, content, name="data.csv"):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of a few rows, so that small files have many."""
-    for module in (csv_files, json_files, table_blocks):
+    for module in (json_files, table_blocks):
         monkeypatch.setattr(module, "BLOCK_BYTES", 200, raising=True)
     monkeypatch.setattr(table_blocks, "BLOCK_BYTES_PER_COLUMN", 1)
     monkeypatch.setattr(csv_files, "PIECE_BYTES", 200)

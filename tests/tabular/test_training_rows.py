@@ -8,7 +8,7 @@ from pacfourier.errors import InputError
 from pacfourier.tabular import training_rows as module
 from pacfourier.tabular.first_pass import Division, Draws, RowSample, group_numbers, split_limit
 from pacfourier.tabular.fitting import certifying_places
-from pacfourier.tabular.reading import csv_files
+from pacfourier.tabular.reading import csv_files, table_blocks
 from pacfourier.tabular.reading.table_files import open_table
 from pacfourier.tabular.training_rows import (
     comparable,
@@ -47,8 +47,9 @@ def test_blocks_do_not_change_the_split(rng, tmp_path, monkeypatch):
     table = table_of(3000, rng)[["x", "z", "y"]]
     table.to_csv(tmp_path / "t.csv", index=False)
     whole = divided(tmp_path / "t.csv")
-    for name in ("BLOCK_BYTES", "PIECE_BYTES"):
-        monkeypatch.setattr(csv_files, name, 10_000)
+    monkeypatch.setattr(csv_files, "PIECE_BYTES", 10_000)
+    monkeypatch.setattr(table_blocks, "BLOCK_BYTES", 10_000)
+    monkeypatch.setattr(table_blocks, "BLOCK_BYTES_PER_COLUMN", 1)
     assert len(list(open_table(tmp_path / "t.csv").blocks())) > 5
     parts = divided(tmp_path / "t.csv")
     np.testing.assert_array_equal(whole.held_out.X, parts.held_out.X)

@@ -11,9 +11,9 @@ from pyarrow import csv as arrow_csv
 
 from pacfourier.errors import InputError
 from pacfourier.tabular.reading.table_blocks import (
-    BLOCK_BYTES,
     NO_NAME,
     Reading,
+    block_bytes,
     checked_names,
     chosen_names,
     frame_of_batch,
@@ -56,7 +56,8 @@ class CsvTable:
         """Yield the rows in order, block by block, as texts."""
         chosen = chosen_names(names, self.names)
         # No names would mean all of them to Arrow.
-        for batches in grouped(self._batches(chosen or self.names[:1])):
+        size = block_bytes(len(self.names))
+        for batches in grouped(self._batches(chosen or self.names[:1]), size):
             frame = frame_of_batch(pa.Table.from_batches(batches).combine_chunks())
             yield frame if chosen else frame[[]]
 
@@ -135,14 +136,14 @@ class CsvTable:
             check_fields(lines, self._separator)
 
 
-def grouped(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
-    """Yield batches together that make a block."""
+def grouped(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[list[pa.RecordBatch]]:
+    """Yield batches together that make a block of so many bytes."""
     group: list[pa.RecordBatch] = []
     n_bytes = 0
     for batch in batches:
         group.append(batch)
         n_bytes += batch.nbytes
-        if n_bytes >= BLOCK_BYTES:
+        if n_bytes >= size:
             yield group
             group, n_bytes = [], 0
     if group:

@@ -13,7 +13,7 @@ from pacfourier.errors import InputError, listed
 
 # The size of a block of rows, and how much of it each column has at least. Work on a block has a
 # fixed cost per column, so the blocks of very wide tables are larger.
-BLOCK_BYTES, BLOCK_BYTES_PER_COLUMN = 2**22, 512
+BLOCK_BYTES, BLOCK_BYTES_PER_COLUMN, LARGEST_BLOCK = 2**22, 2**14, 2**26
 # A function that is told which share of a table has been read.
 Advance = Callable[[float], None]
 # The pandas type of texts: they lie in one piece of memory, and gaps are NaN.
@@ -123,8 +123,12 @@ def advancing_blocks(table: Table, advance: Advance) -> Iterator[pd.DataFrame]:
 
 def rows_per_block(n_bytes: int, n_rows: int, n_columns: int) -> int:
     """Return how many rows make a block, from the size of the whole table."""
-    size = max(BLOCK_BYTES, BLOCK_BYTES_PER_COLUMN * n_columns)
-    return max(1, int(size * n_rows / max(1, n_bytes)))
+    return max(1, int(block_bytes(n_columns) * n_rows / max(1, n_bytes)))
+
+
+def block_bytes(n_columns: int) -> int:
+    """Return the size of a block of rows."""
+    return min(max(BLOCK_BYTES, BLOCK_BYTES_PER_COLUMN * n_columns), LARGEST_BLOCK)
 
 
 def frame_of_batch(batch: Any) -> pd.DataFrame:
