@@ -65,6 +65,24 @@ def test_a_command_line_is_a_plan():
     named = plan_of("standard", "all", "ads,breast", 1)
     assert named == Plan("standard", PAPER_EXPERIMENTS, ("ads", "breast"), 1)
     assert len(set(all_cells(named))) == len(all_cells(named))
+    few = plan_of("quick", "greedy", "", 1, "RFF,PBRFF distinct")
+    assert few == Plan("quick", ("greedy",), ("breast",), 1, ("RFF", "PBRFF distinct"))
+
+
+def test_methods_with_defaults_need_no_bandwidth():
+    """Their rows are those of a run that looks for bandwidths, too."""
+    plan = plan_of("quick", "small-d", "", 1, "RFF median,PBRFF default")
+    assert {cell.method for cell in all_cells(plan)} == {"RFF median", "PBRFF default"}
+    assert "SVM grid" in {cell.method for cell in all_cells(plan._replace(methods=("RFF",)))}
+    with Records(":memory:") as records:
+        run = set(run_plan(plan, records, n_jobs=1))
+        rows = {(row["method"], row["width"]): row for row in records.results()}
+    assert run == set(all_cells(plan))
+    for cell in run:
+        (found,) = run_cell(cell, Bandwidth(1e-5, 1.0), None).values()
+        assert found["test_errors"] == rows[cell.method, cell.width]["test_errors"]
+    with pytest.raises(ValueError, match="bandwidth must be chosen before"):
+        run_cell(Cell("quick", "small-d", "breast", 0, "RFF", 5), None, None)
 
 
 @pytest.mark.parametrize(
@@ -73,6 +91,7 @@ def test_a_command_line_is_a_plan():
         (("slow", "all", "", 1), "profile must be among quick, standard, full, got 'slow'"),
         (("quick", "tables", "", 1), "experiment must be among all, toy, .* got 'tables'"),
         (("quick", "all", "breast,iris", 1), "datasets must be among .* got 'iris'"),
+        (("quick", "all", "", 1, "RFF,SVC"), "methods must be among RFF, .* got 'SVC'"),
     ],
 )
 def test_unknown_names_are_refused(arguments, words):

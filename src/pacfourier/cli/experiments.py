@@ -27,6 +27,9 @@ def reproduce(
     datasets: Annotated[
         str, typer.Option(help="Names separated by commas; by default, those of the profile.")
     ] = "",
+    methods: Annotated[
+        str, typer.Option(help="Names separated by commas; by default, all of the experiment.")
+    ] = "",
     profile: Annotated[str, typer.Option(help="quick, standard or full.")] = "quick",
     seeds: Annotated[int, typer.Option(min=1, help="Number of random splits.")] = 1,
     data: Annotated[
@@ -49,7 +52,7 @@ def reproduce(
 
     folder = str(data) if data else None
     with input_errors():
-        plan = experiments.plan_of(profile, experiment, datasets, seeds)
+        plan = experiments.plan_of(profile, experiment, datasets, seeds, methods)
         experiments.check_data(plan, folder)
         with experiments.open_records(out) as records:
             wanted = experiments.all_cells(plan)

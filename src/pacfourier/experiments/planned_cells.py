@@ -1,5 +1,6 @@
 """Which cells a plan asks for: a plan is plain data, and these functions list its cells."""
 
+import itertools
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -29,7 +30,7 @@ class Plan(NamedTuple):
     methods: tuple[str, ...] = tuple(METHODS)
 
 
-def plan_of(profile: str, experiment: str, datasets: str, n_splits: int) -> Plan:
+def plan_of(profile: str, experiment: str, datasets: str, n_splits: int, methods: str = "") -> Plan:
     """Return the plan that a command line asks for.
 
     Parameters
@@ -41,6 +42,8 @@ def plan_of(profile: str, experiment: str, datasets: str, n_splits: int) -> Plan
     datasets : str
         Names separated by commas. An empty text means the data sets of the profile.
     n_splits : int
+    methods : str, default=""
+        Names of ``METHODS`` separated by commas. An empty text means all of them.
     """
     _check_name("profile", profile, PROFILES)
     _check_name("experiment", experiment, ("all", *EXPERIMENTS))
@@ -48,7 +51,10 @@ def plan_of(profile: str, experiment: str, datasets: str, n_splits: int) -> Plan
     for name in names:
         _check_name("datasets", name, DATASETS)
     experiments = PAPER_EXPERIMENTS if experiment == "all" else (experiment,)
-    return Plan(profile, experiments, names, n_splits)
+    chosen = tuple(filter(None, methods.split(","))) or tuple(METHODS)
+    for name in chosen:
+        _check_name("methods", name, METHODS)
+    return Plan(profile, experiments, names, n_splits, chosen)
 
 
 def _check_name(parameter: str, name: str, known: Collection[str]) -> None:
@@ -74,8 +80,8 @@ def toy_cells(plan: Plan) -> list[Cell]:
 
 
 def grid_cells(plan: Plan) -> list[Cell]:
-    """Return the cells that choose the bandwidths."""
-    if not set(plan.experiments) - {"toy"}:
+    """Return the cells that choose the bandwidths, if a method needs them."""
+    if not needs_bandwidths(plan):
         return []
     return [
         Cell(plan.profile, "svm", dataset, split, "SVM grid", gamma)
@@ -85,8 +91,19 @@ def grid_cells(plan: Plan) -> list[Cell]:
     ]
 
 
+def needs_bandwidths(plan: Plan) -> bool:
+    """Return whether the bandwidths of an RBF SVM must be known.
+
+    A plan without methods asks for the SVM alone.
+    """
+    is_wanted = bool(set(plan.experiments) - {"toy"})
+    return is_wanted and (
+        not plan.methods or any(METHODS[name].needs_bandwidth for name in plan.methods)
+    )
+
+
 def method_cells(plan: Plan) -> list[Cell]:
-    """Return the cells that need a bandwidth, grouped by split, the widest first."""
+    """Return the cells of the methods and of the SVM, grouped by split, the widest first."""
     work = [
         (experiment, name, width)
         for name in plan.methods
@@ -94,9 +111,12 @@ def method_cells(plan: Plan) -> list[Cell]:
         if experiment in plan.experiments
         for width in reversed(widths_of(experiment, PROFILES[plan.profile]))
     ]
+    if not set(plan.experiments) - {"toy"}:
+        return []
     cells = []
-    for dataset, split in dict.fromkeys((cell.dataset, cell.split) for cell in grid_cells(plan)):
-        cells.append(Cell(plan.profile, "svm", dataset, split, "SVM", 0))
+    for dataset, split in itertools.product(plan.datasets, range(plan.n_splits)):
+        if needs_bandwidths(plan):
+            cells.append(Cell(plan.profile, "svm", dataset, split, "SVM", 0))
         cells += [
             Cell(plan.profile, experiment, dataset, split, name, width)
             for experiment, name, width in work

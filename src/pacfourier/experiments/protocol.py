@@ -51,10 +51,16 @@ def split_parts(data: Dataset, split: int) -> TrainValidTest:
 
 
 class Bench:
-    """One split of a data set with its bandwidth, and the fitted models that methods share."""
+    """One split of a data set with its bandwidth, and the fitted models that methods share.
 
-    def __init__(self, dataset: str, split: int, parts: TrainValidTest, gamma: float) -> None:
-        self.dataset, self.split, self.parts, self.gamma = dataset, split, parts, gamma
+    The bandwidth is missing if no method needs it.
+    """
+
+    def __init__(
+        self, dataset: str, split: int, parts: TrainValidTest, gamma: float | None
+    ) -> None:
+        self.dataset, self.split, self.parts = dataset, split, parts
+        self.gamma: Any = gamma
         self._fitted: dict[str, Any] = {}
 
     def seed(self, *key: object) -> int:

@@ -55,13 +55,16 @@ def run_cell(
             parts = _parts(cell.dataset, cell.split, folder)
             row = svm_grid_row(parts, cell.width, PROFILES[cell.profile])
             return {cell.method: row}
+        method = method or METHODS.get(cell.method)
+        if method is not None and not method.needs_bandwidth:
+            return _method_rows(cell, _bench(cell.dataset, cell.split, None, folder), method)
         if bandwidth is None:
             raise ValueError(f"bandwidth must be chosen before {cell}, got None.")
-        if cell.method == "SVM":
+        if method is None:
             parts = _parts(cell.dataset, cell.split, folder)
             return {cell.method: svm_row(parts, *bandwidth)}
         bench = _bench(cell.dataset, cell.split, bandwidth.gamma, folder)
-        return _method_rows(cell, bench, method or METHODS[cell.method])
+        return _method_rows(cell, bench, method)
 
 
 def _method_rows(cell: Cell, bench: Bench, method: Method) -> Rows:
@@ -78,7 +81,7 @@ def _parts(dataset: str, split: int, folder: str | None) -> TrainValidTest:
 
 
 @lru_cache(maxsize=1)
-def _bench(dataset: str, split: int, gamma: float, folder: str | None) -> Bench:
+def _bench(dataset: str, split: int, gamma: float | None, folder: str | None) -> Bench:
     return Bench(dataset, split, _parts(dataset, split, folder), gamma)
 
 
@@ -87,7 +90,7 @@ def check_data(plan: Plan, folder: str | None) -> None:
 
     Files that can be downloaded are downloaded here.
     """
-    for name in dict.fromkeys(cell.dataset for cell in grid_cells(plan)):
+    for name in dict.fromkeys(cell.dataset for cell in method_cells(plan)):
         check_folder(name, folder)
         try:
             load(name, folder)
