@@ -34,7 +34,8 @@ def model(estimator=PBRFF, n_frequencies=6, **parameters):
     settings = {"random_state": 0, "draw": "complementary", **parameters}
     if estimator is GibbsRFF:
         return GibbsRFF(n_frequencies, n_particles=12, n_steps=6, **settings)
-    return estimator(n_frequencies, n_candidates=500, precision="double", **settings)
+    settings = {"n_candidates": 500, "precision": "double", **settings}
+    return estimator(n_frequencies, **settings)
 
 
 @pytest.mark.parametrize("kind", LABELS)
@@ -50,9 +51,9 @@ def test_frequencies_are_chosen_for_every_kind_of_labels(estimator, kind):
 
 
 def naive_choice(fitted, weights, outputs, n_frequencies=6):
-    """Take in turn the shortlisted candidate of largest amplitude times decrease of the error."""
+    """Take in turn the shortlisted candidate of largest merit times decrease of the error."""
     shortlist = np.argsort(fitted.selection_losses_, kind="stable")
-    shortlist = shortlist[: shortlist_size(n_frequencies)]
+    shortlist = shortlist[: shortlist_size(n_frequencies, len(X))]
     roots, kept = np.sqrt(weights)[:, np.newaxis], []
     outputs = outputs / np.sqrt([np.cov(each, aweights=weights, bias=True) for each in outputs.T])
     losses = balanced_losses(fitted.sums_, fitted._target)
@@ -66,7 +67,7 @@ def naive_choice(fitted, weights, outputs, n_frequencies=6):
 
     for _ in range(n_frequencies):
         scores = {
-            m: np.sqrt(max(1 - 2 * losses[m], 0)) * (error(kept) - error([*kept, m]))
+            m: max(1 - 2 * losses[m], 0) ** 0.25 * (error(kept) - error([*kept, m]))
             for m in shortlist
             if m not in kept
         }
@@ -78,7 +79,8 @@ def naive_choice(fitted, weights, outputs, n_frequencies=6):
 def test_the_choice_is_that_of_new_fits_with_every_candidate(class_weight, rng):
     y, weights = np.resize([0, 0, 0, 1, 1, 2], 150), rng.uniform(0.2, 2.0, 150)
     y = np.where(Y == 2, Y, y)
-    fitted = model(gamma=0.3, class_weight=class_weight).fit(X, y, sample_weight=weights)
+    settings = {"gamma": 0.3, "n_candidates": 800, "class_weight": class_weight}
+    fitted = model(**settings).fit(X, y, sample_weight=weights)
     per_class = np.bincount(y, weights)
     balanced = weights / per_class[y] if class_weight else weights
     outputs = 2.0 * np.eye(3)[y] - 1
@@ -279,7 +281,7 @@ def test_rows_outside_the_reservoir_do_not_matter_to_the_choice(monkeypatch):
     monkeypatch.setattr(reservoir, "MOST_ROWS", 50)
     fitted = model().fit(X, Y)
     assert fitted._rows.X.shape == (50, 4)
-    order = np.lexsort((fitted.selection_losses_, -fitted.posterior_))[: shortlist_size(6)]
+    order = np.lexsort((fitted.selection_losses_, -fitted.posterior_))[: shortlist_size(6, 50)]
     chosen = complementary_frequencies(
         fitted._rows,
         fitted.pool_[order],

@@ -12,9 +12,12 @@ from pacfourier.core.sampling.complementary import complementary_indices
 from pacfourier.data.reservoir import Reservoir
 
 
-def shortlist_size(n_frequencies: int) -> int:
-    """Return how many of the best candidates compete for a number of places."""
-    return 300 + 5 * n_frequencies
+def shortlist_size(n_frequencies: int, n_rows: int) -> int:
+    """Return how many of the best candidates compete for a number of places.
+
+    More rows tell more candidates apart, and then the choice is still short beside the fit.
+    """
+    return max(600 + n_rows // 10, 4 * n_frequencies)
 
 
 def complementary_frequencies(
@@ -54,8 +57,8 @@ def complementary_frequencies(
     outputs = target.outputs(rows.y).values
     merits = np.ones(len(candidates))
     if losses is not None:
-        # For two classes, this is the length of the mean of y exp(i omega . x).
-        merits = np.sqrt(np.maximum(1 - 2 * losses, 0))
+        # For two classes, this is the root of the length of the mean of y exp(i omega . x).
+        merits = np.maximum(1 - 2 * losses, 0) ** 0.25
     # Sums in another order could turn the choice between near copies.
     with single_threaded_blas():
         waves: Any = fourier_features(rows.X, candidates, np.ones(len(candidates))).T

@@ -91,6 +91,16 @@ class Learned(NamedTuple):
     summary: SampleSummary
     rows: Reservoir | None = None
 
+    @property
+    def kept_rows(self) -> Reservoir:
+        """The bounded part of the rows. Raises ValueError if there is none."""
+        if self.rows is None:
+            raise ValueError(
+                "draw='complementary' needs some rows of the data, and this model was fitted with "
+                "another draw: fit again with draw='complementary'."
+            )
+        return self.rows
+
     def merge(self, other: Self) -> "Learned":
         """Return the result for both data sets. Their labels must be coded in the same way."""
         sums, summary = self.sums.merge(other.sums), self.summary.merge(other.summary)
@@ -441,7 +451,7 @@ def choose(
     if draw == "complementary":
         # Many weights are equal or zero. Among those, the losses decide.
         ranking = np.lexsort((selection_losses, -posterior.weights))
-        shortlist = ranking[: shortlist_size(n_frequencies)]
+        shortlist = ranking[: shortlist_size(n_frequencies, len(learned.kept_rows.keys))]
         balanced = balanced_losses(sums, target)[shortlist]
         chosen = chosen_together(learned, pool[shortlist], balanced, n_frequencies, is_balanced)
         kept = shortlist[chosen]
@@ -461,13 +471,8 @@ def chosen_together(
     is_balanced: bool,
 ) -> IntArray:
     """Return the indices of candidates that complement each other."""
-    if learned.rows is None:
-        raise ValueError(
-            "draw='complementary' needs some rows of the data, and this model was fitted with "
-            "another draw: fit again with draw='complementary'."
-        )
     return complementary_frequencies(
-        learned.rows,
+        learned.kept_rows,
         candidates,
         losses,
         size,

@@ -12,13 +12,12 @@ from pacfourier.arrays import FloatArray, IntArray
 
 __all__ = ["complementary_indices", "explained_gains"]
 
-# Added to the mean squares of the columns of a candidate, which are one together. Differences of
+# Added to the mean squares of all columns; those of a candidate are one together. Differences of
 # near copies may be as small as its root, and a linear model can still use them.
 RIDGE = 1e-5
-# Gains below this share of the outputs' variance are rounding errors, and count as equal.
-NEGLIGIBLE_GAIN = 1e-6
-# A column that is shorter than this after the others are taken out adds nothing but rounding.
-SHORTEST_COLUMN = 1e-4
+# Gains below this share of the outputs' variance are rounding errors or due to the ridge, and count
+# as equal. Chance alone explains more than that on a million rows.
+NEGLIGIBLE_GAIN = 1e-5
 # Relative to the largest value of an output; a smaller standard deviation is a rounding error.
 SMALLEST_DEVIATION = 1e-9
 
@@ -57,31 +56,52 @@ def complementary_indices(
     shares = weights / weights.sum()
     roots = np.sqrt(shares).astype(waves.dtype)
     outputs = standardised(outputs, shares).astype(waves.dtype) * roots[:, np.newaxis]
-    waves = np.multiply(waves, roots, order="C")
-    basis = np.empty((1 + 2 * size, len(roots)), dtype=waves.dtype)
-    basis[0] = roots / np.linalg.norm(roots)
-    n_columns = 1
-
-    # Products with the columns of the basis are taken out as the basis grows.
+    # The intercept is taken out of the columns, and all later work is done on their products.
+    waves = (waves - (waves @ shares.astype(waves.dtype))[..., np.newaxis]) * roots
+    columns = waves.reshape(-1, len(roots))
+    products = (columns @ columns.T).astype(np.float64)
     aligned = (waves @ outputs).astype(np.float64)
-    gram = np.stack(
-        [np.einsum("mi,mi->m", waves[i], waves[j]) for i, j in ((0, 0), (0, 1), (1, 1))]
-    )
-    gram = gram.astype(np.float64)
-    _take_out(basis[:1], waves, outputs, aligned, gram)
     least = NEGLIGIBLE_GAIN * np.square(outputs).sum()
+    return forward_choice(products, aligned, merits, size, least)
 
+
+def forward_choice(
+    products: FloatArray, aligned: FloatArray, merits: FloatArray, size: int, least: float
+) -> IntArray:
+    """Return the indices that forward selection takes, from products of columns.
+
+    Parameters
+    ----------
+    products : array of shape (2 n_candidates, 2 n_candidates)
+        Products of all cosines, followed by all sines, with each other.
+    aligned : array of shape (2, n_candidates, n_outputs)
+        Their products with the outputs. It is overwritten by the products with the residuals.
+    merits : array of shape (n_candidates,)
+    size : int
+    least : float
+        Smaller gains count as zero.
+    """
+    n_candidates = len(merits)
+    each = np.arange(n_candidates)
+    pairs = ((each, each), (each, n_candidates + each), (n_candidates + each, n_candidates + each))
+    gram = np.stack([products[pair] for pair in pairs])
+    # Row k holds the products of all columns with the k-th chosen one, made orthogonal.
+    taken = np.empty((2 * size, len(products)))
     chosen = np.empty(size, dtype=np.intp)
-    is_free = np.ones(waves.shape[1], dtype=bool)
+    is_free = np.ones(n_candidates, dtype=bool)
     for k in range(size):
         gains = explained_gains(aligned, gram)
         gains[gains < least] = 0.0
         chosen[k] = np.argmax(np.where(is_free, merits * gains, -1.0))
         is_free[chosen[k]] = False
-        new = _orthonormal(waves[:, chosen[k]], basis[:n_columns])
-        basis[n_columns : n_columns + len(new)] = new
-        n_columns += len(new)
-        _take_out(new, waves, outputs, aligned, gram)
+        for i in (0, 1):
+            column, before = i * n_candidates + chosen[k], taken[: 2 * k + i]
+            rest = products[column] - before[:, column] @ before
+            length = np.sqrt(max(rest[column], 0.0) + RIDGE)
+            taken[2 * k + i] = rest / length
+            new = taken[2 * k + i].reshape(2, n_candidates)
+            aligned -= new[..., np.newaxis] * (aligned[i, chosen[k]] / length)
+            gram -= np.stack([new[0] ** 2, new[0] * new[1], new[1] ** 2])
     return chosen
 
 
@@ -120,38 +140,3 @@ def explained_gains(aligned: FloatArray, gram: FloatArray) -> FloatArray:
     weighted = sines * squares[0, 0] - 2 * crossed * squares[0, 1] + cosines * squares[1, 1]
     # Rounding may leave c.c or s.s slightly negative.
     return weighted / np.maximum(cosines * sines - crossed**2, RIDGE**2)
-
-
-def _orthonormal(columns: FloatArray, basis: FloatArray) -> FloatArray:
-    """Return the columns made orthogonal to the basis and to each other, with length one.
-
-    Columns of which nothing but rounding remains are left out.
-    """
-    found = np.empty((0, columns.shape[1]), dtype=columns.dtype)
-    for column in columns:
-        # A second round removes what rounding left of the first.
-        for _ in range(2):
-            for others in (basis, found):
-                column = column - (others @ column) @ others
-        length = np.linalg.norm(column)
-        if length > SHORTEST_COLUMN:
-            found = np.vstack([found, column / length])
-    return found
-
-
-def _take_out(
-    new: FloatArray,
-    waves: FloatArray,
-    outputs: FloatArray,
-    aligned: FloatArray,
-    gram: FloatArray,
-) -> None:
-    """Subtract the part of the products that new orthonormal columns account for, in place."""
-    if not len(new):
-        return
-    # Two products with one column each are twice as fast as one with both.
-    shares = np.stack([waves @ column for column in new], axis=-1).astype(np.float64)
-    aligned -= shares @ (new @ outputs)
-    gram -= np.stack(
-        [np.einsum("mi,mi->m", shares[i], shares[j]) for i, j in ((0, 0), (0, 1), (1, 1))]
-    )
