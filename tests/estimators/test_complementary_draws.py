@@ -216,7 +216,7 @@ def test_certificates_cover_random_labels(estimator):
 def overfitted():
     """Noise in as many dimensions as samples: losses of 0.1 where there is nothing to learn."""
     rng = np.random.default_rng(8)
-    settings = {"n_particles": 12, "beta": 60.0, "n_steps": 15, "gamma": 0.02}
+    settings = {"n_particles": 20, "beta": 60.0, "n_steps": 15, "gamma": 0.02}
     settings |= {"target_type": "binary", "draw": "complementary"}
     return [
         GibbsRFF(6, random_state=seed, **settings).fit(*noise(40, 40, rng)) for seed in range(60)
@@ -226,7 +226,7 @@ def overfitted():
 @pytest.mark.parametrize("of", ["deployed", "posterior"])
 @pytest.mark.parametrize("bound", ["kl", "first_order"])
 def test_certificates_of_moved_frequencies_cover_sample_and_run(bound, of, overfitted):
-    """Kept frequencies from several temperatures: 10 failures have probability under 1e-3."""
+    """Several temperatures, two islands: 10 failures have probability under 1e-3."""
     failures, unpaid, n_earlier = 0, 0, 0
     for fitted in overfitted:
         failures += fitted.certificate(0.05, bound=bound, of=of).details.value < 0.5
@@ -235,7 +235,7 @@ def test_certificates_of_moved_frequencies_cover_sample_and_run(bound, of, overf
             np.bincount(fitted.kept_, np.full(6, 1 / 6), len(fitted.pool_)) + 1e-300
         )
         unpaid += free.certificate(0.05, bound=bound).details.value < 0.5
-        n_earlier += (fitted.kept_ >= 12).sum()
+        n_earlier += (fitted.kept_ >= 20).sum()
     assert failures < 10
     # More than half would fail without the divergence.
     assert unpaid > 0.5 * len(overfitted)

@@ -63,6 +63,8 @@ N_MOVES = 5
 # Complementary draws also choose among the particles of so many earlier temperatures, in equal
 # steps of the second half of the ladder. Together these have half of the prior measure.
 N_EARLIER = 10
+# Their particles are resampled in groups of about this size, so that not all become copies of one.
+ISLAND_SIZE = 10
 DRAWS = ("systematic", "complementary")
 
 
@@ -136,8 +138,9 @@ class GibbsRFF(SupervisedFourierMap):
           each other.
         - "complementary": chosen together, so that each explains what the others leave of the
           labels, with equal weights. They are chosen among the particles of the last and of ten
-          earlier temperatures, on at most 5,000 rows. The error of a linear model falls faster
-          with ``n_frequencies``, and the certificate is larger.
+          earlier temperatures, on at most 5,000 rows. Particles are resampled in groups of ten,
+          so they differ more. The error of a linear model falls faster with ``n_frequencies``,
+          and the certificate is larger.
     n_steps : int, default=100
         Number of temperatures between the prior and the posterior. More steps follow the posterior
         more closely, which lowers the divergence in the certificate, and take longer.
@@ -433,6 +436,13 @@ class GibbsRFF(SupervisedFourierMap):
         scales, weights = spectrum.gaussian_components()
         return TemperedPosterior(loss, self.beta * np.sqrt(n_samples), scales, weights)
 
+    def _spread(self) -> dict[str, Any]:
+        """Return what complementary draws ask of a run: earlier stages, and islands."""
+        if self.draw != "complementary":
+            return {}
+        n_islands = max(1, self._n_climbing() // ISLAND_SIZE)
+        return {"stages": earlier_stages(self.n_steps), "n_islands": n_islands}
+
     def _run(self, posterior: TemperedPosterior, n_features: int, seed: int) -> Run:
         self.schedule_ = pilot_schedule(
             posterior,
@@ -450,7 +460,7 @@ class GibbsRFF(SupervisedFourierMap):
             N_MOVES,
             np.random.default_rng([seed, RUN_STREAM]),
             report=reporter(self),
-            stages=earlier_stages(self.n_steps) if self.draw == "complementary" else (),
+            **self._spread(),
         )
 
 

@@ -86,6 +86,7 @@ def tempered_run(
     move: Callable[[P, int], P],
     rng: np.random.Generator,
     *,
+    n_islands: int = 1,
     visit: Callable[[int, P, FloatArray, float], None] = lambda *_: None,
 ) -> tuple[P, FloatArray, float]:
     """Move draws from the prior up a ladder of powers that ends at one.
@@ -100,6 +101,9 @@ def tempered_run(
         ``move(particles, t)`` moves each particle by a Markov kernel that leaves the law of
         ``powers[t]`` unchanged.
     rng : numpy.random.Generator
+    n_islands : int, default=1
+        Number of equal parts of the particles that are resampled apart from each other, at most
+        the number of particles.
     visit : callable, optional
         ``visit(t, particles, log_weights, log_evidence)`` is called after each move.
 
@@ -113,7 +117,7 @@ def tempered_run(
     for t, climb in enumerate(np.diff(powers, prepend=0.0)):
         log_weights, log_ratio = reweighted(log_weights, particles.potentials, climb)
         log_evidence += log_ratio
-        particles, log_weights = resampled(particles, log_weights, rng.random())
+        particles, log_weights = resampled(particles, log_weights, rng.random(n_islands))
         particles = move(particles, t)
         visit(t, particles, log_weights, log_evidence)
     return particles, log_weights, log_evidence
@@ -130,13 +134,21 @@ def reweighted(
     return heavier - largest - log_ratio, largest + log_ratio
 
 
-def resampled(particles: P, log_weights: FloatArray, offset: float) -> tuple[P, FloatArray]:
-    """Resample the particles by their weights, if too few of them carry most of the weight."""
-    n_particles = len(log_weights)
-    if log_equal_weights(log_weights) >= np.log(SMALLEST_SHARE * n_particles):
-        return particles, log_weights
-    chosen = systematic_indices(np.exp(log_weights), offset)
-    return particles.take(chosen), uniform_log_weights(n_particles)
+def resampled(particles: P, log_weights: FloatArray, offsets: FloatArray) -> tuple[P, FloatArray]:
+    """Resample each island by its weights, if too few particles carry most of its weight.
+
+    The particles are cut into as many islands as there are offsets. Every island keeps its total
+    weight, so the mean over the offsets of the weighted particles is what it was before.
+    """
+    chosen, log_weights = np.arange(len(log_weights)), log_weights.copy()
+    for island, offset in zip(np.array_split(chosen.copy(), len(offsets)), offsets, strict=True):
+        own = log_weights[island]
+        if log_equal_weights(own) >= np.log(SMALLEST_SHARE * len(island)):
+            continue
+        total = logsumexp(own)
+        chosen[island] = island[systematic_indices(np.exp(own - total), offset)]
+        log_weights[island] = total + uniform_log_weights(len(island))
+    return particles.take(chosen), log_weights
 
 
 def systematic_indices(weights: FloatArray, offset: float, size: int | None = None) -> IntArray:
@@ -177,10 +189,12 @@ def gibbs_run(
     *,
     report: Callable[[str], None] = lambda _: None,
     stages: Collection[int] = (),
+    n_islands: int = 1,
 ) -> Run:
     """Draw weighted particles from a Gibbs posterior, with a schedule fixed before the run.
 
-    ``stages`` are the indices of earlier powers whose particles are returned too.
+    ``stages`` are the indices of earlier powers whose particles are returned too. Particles of
+    different islands never become copies of each other.
     """
     n_steps = len(schedule.powers)
     earlier: list[Stage] = []
@@ -199,7 +213,7 @@ def gibbs_run(
             earlier.insert(0, Stage(particles, log_weights, log_evidence, power))
 
     start = posterior.draw(n_particles, n_features, rng)
-    last = tempered_run(start, schedule.powers, move, rng, visit=visit)
+    last = tempered_run(start, schedule.powers, move, rng, n_islands=n_islands, visit=visit)
     return Run(*last, tuple(earlier))
 
 
