@@ -23,6 +23,7 @@ COLOURS = {
     "RFF": "#777777",
     "OKRFF": "#009E73",
     "PBRFF": "#0072B2",
+    "PBRFF complementary": "#CC79A7",
     "BoostedRFF": "#C00000",
     "GBRFF": "#E69F00",
     "Nystroem k-means": "#222222",
@@ -32,7 +33,14 @@ COLOURS = {
     "PB-R": "#E69F00",
 }
 # In panels with many methods, only these have colours; the others are thin and grey.
-MARKERS = {"BoostedRFF": "o", "GBRFF": "P", "Nystroem k-means": "D", "PBRFF": "s", "OKRFF": "^"}
+MARKERS = {
+    "BoostedRFF": "o",
+    "GBRFF": "P",
+    "Nystroem k-means": "D",
+    "PBRFF complementary": "X",
+    "PBRFF": "s",
+    "OKRFF": "^",
+}
 OTHERS, OTHERS_COLOUR = "other methods", "#C4C4C4"
 SVM, PUBLISHED, NO_ERRORS = "RBF SVM", "published", "no errors"
 BAND = "95 % interval for one new split"
@@ -78,7 +86,7 @@ def landmarks_figure(summary: ResultsSummary) -> Figure:
 
 
 def methods_figure(summary: ResultsSummary, experiment: str) -> Figure:
-    """Plot test errors of all methods; five of them are in colours, and there are no bands."""
+    """Plot test errors of all methods; six of them are in colours, and there are no bands."""
     figure, panels = _panels(summary.datasets(experiment))
     found = summary.methods(experiment)
     order = [m for m in MARKERS if m in found] + [m for m in found if m not in MARKERS]
