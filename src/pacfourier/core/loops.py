@@ -254,44 +254,88 @@ def add_similarities(turns, offsets, weights, starts, similarities):
                 similarities[setting, i, landmark] += total
 
 
+# Without fastmath, so that NaN is not within any limit.
+@compiled(nogil=True)
+def are_within(X, limit):
+    """Return whether all numbers of X lie between -limit and limit."""
+    n_within = 0
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            n_within += np.abs(X[i, j]) <= limit
+    return n_within == X.size
+
+
 @compiled(nogil=True, fastmath=True)
-def add_interpolations(X, coded, starts, knots, tables, values):
+def add_products(X, origins, weights, values):
+    """Add ``(X - origins) @ weights`` to ``values``. Numbers at their origin take little time."""
+    n_columns, n_values = X.shape[1], values.shape[1]
+    moved = np.empty(n_columns, np.intp)
+    for i in range(len(X)):
+        n_moved = 0
+        # No branch: processors would often guess wrongly which way it goes.
+        for j in range(n_columns):
+            moved[n_moved] = j
+            n_moved += X[i, j] != origins[j]
+        for k in range(n_moved):
+            step = X[i, moved[k]] - origins[moved[k]]
+            slopes = weights[moved[k]]
+            for r in range(n_values):
+                values[i, r] += step * slopes[r]
+
+
+@compiled(nogil=True, fastmath=True)
+def add_interpolations(X, origins, coded, starts, knots, tables, values):
     """Add the interpolated tables of the coded columns of X to the rows of ``values``.
 
     Column ``coded[c]`` has the knots ``starts[c]`` to ``starts[c + 1] - 1``, and the rows of
-    ``tables`` with these numbers hold the values there. Outside its knots a table is constant.
+    ``tables`` with these numbers hold the values there. Outside its knots a table is constant, and
+    at the origin of its column it is zero.
     """
-    n_rows, n_values = values.shape
-    for c in range(len(coded)):
-        first, last = starts[c], starts[c + 1] - 1
-        for i in range(n_rows):
+    zero, one = X.dtype.type(0), X.dtype.type(1)
+    for i in range(len(X)):
+        for c in range(len(coded)):
             x = X[i, coded[c]]
-            low, high = first, last
-            while high - low > 1:
-                middle = (low + high) // 2
-                if knots[middle] <= x:
-                    low = middle
-                else:
-                    high = middle
-            width = knots[high] - knots[low]
+            if x == origins[coded[c]]:
+                continue
+            low, size = starts[c], starts[c + 1] - starts[c] - 1
+            while size > 1:
+                half = size // 2
+                low += half * (knots[low + half] <= x)
+                size -= half
+            width = knots[low + 1] - knots[low]
             # Knots that differ in double precision may be equal in single precision.
-            share = (x - knots[low]) / width if width > 0 else X.dtype.type(x >= knots[high])
-            share = min(max(share, X.dtype.type(0)), X.dtype.type(1))
-            for r in range(n_values):
-                values[i, r] += tables[low, r] + share * (tables[high, r] - tables[low, r])
+            share = (x - knots[low]) / width if width > 0 else X.dtype.type(x >= knots[low + 1])
+            share = min(max(share, zero), one)
+            row, below, above = values[i], tables[low], tables[low + 1]
+            for r in range(len(row)):
+                row[r] += (one - share) * below[r] + share * above[r]
 
 
 @compiled(nogil=True, fastmath=True)
-def write_single_scores(turns, cosines, sines, scores):
-    """Write ``sum_m cosines_m cos + sines_m sin`` of each row of a block of phases."""
-    n_rows, n_frequencies = turns.shape
-    for i in range(n_rows):
-        total = turns.dtype.type(0)
+def write_single_scores(values, amplitudes, scores):
+    """Write the linear part plus ``sum_m amplitudes_m cos`` of each row.
+
+    A row of ``values`` holds the phases of all frequencies, in turns, and then the linear part.
+    """
+    n_frequencies = len(amplitudes)
+    for i in range(len(values)):
+        total = values[i, n_frequencies]
         for m in range(n_frequencies):
-            turn = turns[i, m]
-            cosine, sine = cosine_sine(turn - np.rint(turn))
-            total += cosines[m] * cosine + sines[m] * sine
+            turn = values[i, m]
+            cosine, _ = cosine_sine(turn - np.rint(turn))
+            total += amplitudes[m] * cosine
         scores[i] = total
+
+
+@compiled(nogil=True, fastmath=True)
+def write_waves(values, waves):
+    """Write the cosines of each row, and then its sines. ``values`` starts with the phases."""
+    n_frequencies = waves.shape[1] // 2
+    for i in range(len(values)):
+        for m in range(n_frequencies):
+            turn = values[i, m]
+            cosine, sine = cosine_sine(turn - np.rint(turn))
+            waves[i, m], waves[i, n_frequencies + m] = cosine, sine
 
 
 @compiled(nogil=True, fastmath=True)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import check_array, check_consistent_length, check_X_y, column_or_1d
 from sklearn.utils.validation import validate_data
@@ -151,9 +152,29 @@ def validated(
             estimator, X, y, reset=reset, accept_sparse="csr", dtype=DTYPES, **checks
         )
     rows = found[0] if isinstance(found, tuple) else found
-    largest = getattr(estimator, "_largest_single", LARGEST_SINGLE)
-    check_size(rows, "X", type(estimator).__name__, largest)
+    if reset or not get_config()["assume_finite"]:
+        largest = getattr(estimator, "_largest_single", LARGEST_SINGLE)
+        check_size(rows, "X", type(estimator).__name__, largest)
     return (canonical(found[0]), found[1]) if isinstance(found, tuple) else canonical(found)
+
+
+def is_plain(X: Any, estimator: Any) -> bool:
+    """Return whether ``validated`` returns X as it is, if its numbers are small enough."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype in DTYPES
+        and X.shape[1:] == (estimator.n_features_in_,)
+        and len(X) > 0
+        and not hasattr(estimator, "feature_names_in_")
+    )
+
+
+def limit_of(X: Any, estimator: Any) -> float:
+    """Return the largest number that is allowed in X, infinity if it need not be checked."""
+    if get_config()["assume_finite"]:
+        return np.inf
+    single = getattr(estimator, "_largest_single", LARGEST_SINGLE)
+    return float(single) if X.dtype == np.float32 else LARGEST
 
 
 def canonical(X: Any) -> Any:

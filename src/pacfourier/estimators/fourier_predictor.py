@@ -16,7 +16,7 @@ from pacfourier.arrays import FloatArray, IntArray, host, is_tensor
 from pacfourier.core.boosting.descent import Labelled
 from pacfourier.core.boosting.objectives import Objective
 from pacfourier.data.blocks import BlockedSample
-from pacfourier.data.samples import Block, labelled_rows, validated
+from pacfourier.data.samples import Block, is_plain, labelled_rows, limit_of, validated
 from pacfourier.estimators.base import (
     all_or_nothing,
     check_count,
@@ -335,6 +335,12 @@ class FourierPredictor(BaseEstimator):
 
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
+        # Arrays are checked while they are in the cache. If something is wrong, they are read once
+        # more below, for the message.
+        if self._encoder is None and self._trained.scoring and is_plain(X, self):
+            scores = self._trained.scores(X, limit_of(X, self))
+            if not np.isnan(scores).any():
+                return scores
         return self._trained.scores(in_memory(self._numbers(X)))
 
     def _numbers(self, X: Any) -> Any:

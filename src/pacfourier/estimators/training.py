@@ -19,9 +19,10 @@ from pacfourier.core.boosting.cosine_model import (
     model_scores,
 )
 from pacfourier.core.boosting.descent import Decays, Descent, Labelled, one_cycle
-from pacfourier.core.boosting.folded import FoldedModel, folded_model, folded_scores
+from pacfourier.core.boosting.folded import FoldedModel, folded_model
 from pacfourier.core.boosting.objectives import Objective
 from pacfourier.core.boosting.residuals import residual_losses
+from pacfourier.core.boosting.scoring import ScoringModel, row_scores, scoring_models
 from pacfourier.core.prior.frequencies import DRAW_STREAM, FrequencyPool
 from pacfourier.pacbayes.posteriors import (
     draw_frequencies,
@@ -72,12 +73,14 @@ class Recipe(NamedTuple):
 class Trained(NamedTuple):
     """A trained model, the columns that it reads, and both folded into one for dense rows.
 
-    The folded model is kept in both precisions, because users predict a few rows at a time.
+    ``folded`` is None for models of wide sparse samples. ``scoring`` has a model for each dtype,
+    because users predict a few rows at a time.
     """
 
     model: CosineModel
     columns: Columns
-    folded: dict[str, FoldedModel]
+    folded: FoldedModel | None
+    scoring: dict[str, ScoringModel]
 
     @classmethod
     def of(cls, model: CosineModel, columns: Columns, factor: float = 1.0) -> "Trained":
@@ -85,20 +88,18 @@ class Trained(NamedTuple):
         frequencies, *parts = model
         scaled = CosineModel(frequencies, *(part * part.dtype.type(factor) for part in parts))
         if columns.order is not None:
-            return cls(scaled, columns, {})
+            return cls(scaled, columns, None, {})
         folded = folded_model(scaled, columns)
-        # Offsets of huge columns may be no numbers of single precision.
-        with np.errstate(over="ignore"):
-            single = folded.astype(np.float32)
-        both = {"float64": folded, "float32": single}
-        is_finite = all(np.isfinite(part).all() for part in single if isinstance(part, np.ndarray))
-        return cls(scaled, columns, both if is_finite else {"float64": folded})
+        return cls(scaled, columns, folded, scoring_models(folded, columns))
 
-    def scores(self, X: Any) -> FloatArray:
-        """Return the outputs of the model for rows of the user's table."""
-        if self.folded and isinstance(X, np.ndarray):
-            X = X if X.dtype.name in self.folded else X.astype(np.float64)
-            return folded_scores(X, self.folded[X.dtype.name])
+    def scores(self, X: Any, limit: float = np.inf) -> FloatArray:
+        """Return the outputs of the model for rows of the user's table.
+
+        Of arrays, some scores are NaN if a number is NaN or farther from zero than the limit.
+        """
+        if self.scoring and isinstance(X, np.ndarray):
+            X = X if X.dtype.name in self.scoring else X.astype(np.float64)
+            return row_scores(X, self.scoring[X.dtype.name], limit)
         starts = range(0, X.shape[0], SCORED_ROWS)
         blocks = (self.columns.inputs(X[start : start + SCORED_ROWS]) for start in starts)
         parts = [np.asarray(host(model_scores(block, self.model))) for block in blocks]

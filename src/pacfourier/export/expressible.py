@@ -33,7 +33,7 @@ def check_expressible(model: Any) -> None:
             "text, categories or gaps: encode the columns before the fit, for example with a "
             "ColumnTransformer."
         )
-    if not model._trained.folded:
+    if model._trained.folded is None:
         raise ValueError(
             f"{name} must be fitted on at most {WIDEST} columns to be exported, got a fit on "
             f"sparse samples with {model.n_features_in_} columns: select columns before the fit, "
@@ -46,7 +46,7 @@ def exported_model(model: Any) -> FoldedModel:
 
     The outputs of a regressor are its amounts, in the units of the labels.
     """
-    folded: FoldedModel = model._trained.folded["float64"]
+    folded: FoldedModel = model._trained.folded
     if hasattr(model, "classes_"):
         return folded
     return in_label_units(folded, model._unit, model._centre)

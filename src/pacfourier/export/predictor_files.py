@@ -23,6 +23,7 @@ TYPES = frozenset(
         "pacfourier.core.boosting.columns.Columns",
         "pacfourier.core.boosting.cosine_model.CosineModel",
         "pacfourier.core.boosting.folded.FoldedModel",
+        "pacfourier.core.boosting.scoring.ScoringModel",
         "pacfourier.estimators.fourier_classifier.FourierClassifier",
         "pacfourier.estimators.fourier_regressor.FourierRegressor",
         "pacfourier.estimators.training.Trained",

@@ -49,14 +49,14 @@ def predictor_data(model: "Predictor") -> dict[str, Any]:
         "n_knots": np.array([len(each) for each in knots], dtype=np.int64),
         "knots": compact(np.concatenate([np.zeros(0), *knots])),
         # The sums over codes, because their last bits depend on the number of threads.
-        "constants": model._trained.folded["float64"].constants,
+        "constants": model._trained.folded.constants,
     }
     return data | (class_data(model) if hasattr(model, "classes_") else amount_data(model))
 
 
 def check_storable(model: Any) -> None:
     """Raise ValueError if a predictor is more than its arrays."""
-    if model._encoder is not None or not model._trained.folded:
+    if model._encoder is not None or model._trained.folded is None:
         raise ValueError(
             f"{type(model).__name__} must be fitted on numbers in a dense array to be stored, got "
             "a fit on a data frame or on wide sparse samples: encode the columns before the fit."
@@ -131,7 +131,7 @@ def predictor_of(data: Any) -> "Predictor":
         model._centre, model._unit, model._is_flat = stored.centre, stored.unit, stored.is_flat
     model.n_features_in_, model._encoder = len(columns.units), None
     recipe = Recipe(fields.truth("coded"), fields.positive("strength"))
-    model._store(Trained(parts, columns, stored.model.folded), recipe)
+    model._store(Trained(parts, columns, stored.model.folded, stored.model.scoring), recipe)
     return model
 
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from pacfourier.arrays import FloatArray
 from pacfourier.core.boosting.columns import Columns
 from pacfourier.core.boosting.cosine_model import CosineModel
-from pacfourier.core.boosting.folded import FoldedModel, folded_model, folded_scores
+from pacfourier.core.boosting.folded import FoldedModel, folded_model
 from pacfourier.core.boosting.outcomes import class_probabilities, likely_classes
+from pacfourier.core.boosting.scoring import ScoringModel, row_scores, scoring_models
 from pacfourier.tabular.plain_fields import PlainFields
 
 __all__ = ["StoredClassifier", "StoredModel", "StoredRegressor", "stored_predictor"]
@@ -30,13 +31,16 @@ class StoredModel:
         All parameters.
     columns : Columns
         Units and knots of the columns.
-    folded : dict from the name of a dtype to FoldedModel
-        Both of these as one, in single and in double precision.
+    folded : FoldedModel
+        Both of these as one.
+    scoring : dict from the name of a dtype to ScoringModel
+        The same for predictions, in single and in double precision.
     """
 
     parts: CosineModel
     columns: Columns
-    folded: dict[str, FoldedModel]
+    folded: FoldedModel
+    scoring: dict[str, ScoringModel]
 
     def scores(self, X: FloatArray) -> FloatArray:
         """Return the scores of rows in single or double precision."""
@@ -44,7 +48,7 @@ class StoredModel:
             raise ValueError(
                 f"X must have {len(self.columns.units)} columns as in the fit, got {X.shape}."
             )
-        return folded_scores(X, self.folded[X.dtype.name])
+        return row_scores(X, self.scoring[X.dtype.name])
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,10 +178,10 @@ def stored_model(fields: PlainFields) -> StoredModel:
     # Forged numbers may overflow on the way.
     with np.errstate(all="ignore"):
         folded = folded_model(parts, columns)._replace(constants=constants)
-        single = folded.astype(np.float32)
-    is_small = all(np.isfinite(part).all() for part in single)
+        scoring = scoring_models(folded, columns)
+    is_small = "float32" in scoring
     fields.require(is_small, "units", "give numbers of single precision", "infinity or NaN")
-    return StoredModel(parts, columns, {"float64": folded, "float32": single})
+    return StoredModel(parts, columns, folded, scoring)
 
 
 def stored_columns(fields: PlainFields) -> Columns:

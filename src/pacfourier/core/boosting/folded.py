@@ -16,9 +16,8 @@ import numpy as np
 from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.core.boosting.columns import CODE_UNIT, Columns
 from pacfourier.core.boosting.cosine_model import CosineModel
-from pacfourier.core.phases import ROW_BLOCK, run_tasks
 
-__all__ = ["FoldedModel", "folded_model", "folded_scores"]
+__all__ = ["FoldedModel", "folded_model"]
 
 
 class FoldedModel(NamedTuple):
@@ -91,38 +90,3 @@ def interpolation_table(weights: FloatArray) -> FloatArray:
     """
     steps = CODE_UNIT * np.cumsum(weights, axis=0)
     return np.vstack([np.zeros((1, weights.shape[1])), steps])
-
-
-def folded_scores(X: FloatArray, model: FoldedModel) -> FloatArray:
-    """Return the outputs of a folded model for each row, in the precision of X."""
-    from pacfourier.core import loops
-
-    typed = model if model.weights.dtype == X.dtype else model.astype(X.dtype.type)
-    n_frequencies = len(typed.amplitudes) // 2
-    scores = np.empty((X.shape[0], typed.amplitudes.shape[1]), dtype=X.dtype)
-
-    def fill(start: int) -> None:
-        rows = X[start : start + ROW_BLOCK]
-        inner = (rows - typed.centres) @ typed.weights
-        inner += typed.constants
-        loops.add_interpolations(rows, *typed[3:7], inner)
-        waves = wave_scores(inner[:, :n_frequencies], typed.amplitudes)
-        np.add(waves, inner[:, n_frequencies:], out=scores[start : start + ROW_BLOCK])
-
-    run_tasks(fill, range(0, X.shape[0], ROW_BLOCK))
-    return scores
-
-
-def wave_scores(turns: FloatArray, amplitudes: FloatArray) -> FloatArray:
-    """Return the weighted sums of cosines and sines, for one or several outputs."""
-    from pacfourier.core import loops
-
-    (n_rows, size), n_outputs = turns.shape, amplitudes.shape[1]
-    if n_outputs == 1:
-        scores = np.empty((n_rows, 1), dtype=turns.dtype)
-        loops.write_single_scores(turns, amplitudes[:size, 0], amplitudes[size:, 0], scores[:, 0])
-        return scores
-    waves = np.empty((n_rows, 2 * size), dtype=turns.dtype)
-    ones = np.ones(size, dtype=turns.dtype)
-    loops.write_features(turns, ones, waves[:, :size], waves[:, size:])
-    return waves @ amplitudes
