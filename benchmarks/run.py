@@ -19,10 +19,11 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.kernel_approximation import RBFSampler
+from sklearn.linear_model import LogisticRegression
 
 from machine import description
 from measure import Row, measured, peak_megabytes, python_seconds, seconds, time_ratio
-from pacfourier import PBRFF, PBLandmarks, alignment_losses, bounds
+from pacfourier import PBRFF, RFF, FourierClassifier, PBLandmarks, alignment_losses, bounds
 from pacfourier.core.alignment.sums import alignment_sums
 from pacfourier.core.alignment.targets import target_of
 from pacfourier.core.prior.frequencies import FrequencyPool
@@ -117,6 +118,29 @@ def large_rows():
     model = PBRFF(100, random_state=0)
     elapsed = partial(seconds, lambda: model.fit(X, y))
     yield Row("fit, 1,000,000 x 50", elapsed, "<=", 8.0, "s")
+
+
+def prediction_rows():
+    """Compare predictions with those of a linear model and with a bare product, D = 100, d = 108."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1_000_000, 108), dtype=np.float32)
+    few, y = X[:2_000], X[:2_000, 0] > 0
+    model = FourierClassifier(strength=3.0, codes=False, random_state=0).fit(few, y)
+    linear, row = LogisticRegression().fit(few, y), X[:1]
+
+    def one_by_one(predictor):
+        return lambda: [predictor.predict(row) for _ in range(1_000)]
+
+    ratio = time_ratio(one_by_one(model), one_by_one(linear))
+    yield Row("predict / LogisticRegression, one row", ratio, "<=", 1.0, "x")
+    frequencies = model.frequencies_
+    out = np.empty((len(X), len(frequencies)), dtype=np.float32)
+    ratio = time_ratio(lambda: model.predict(X), lambda: bare_product(X, frequencies, out))
+    yield Row("predict / bare float32 product, 10^6 rows", ratio, "<=", 1.2, "x")
+    yield peak_row("peak extra memory of predict, 10^6 rows", lambda: model.predict(X), 50)
+    fourier = RFF(100, random_state=0).fit(few, y)
+    ratio = time_ratio(lambda: fourier.transform(X), lambda: bare_product(X, frequencies, out))
+    yield Row("transform / bare float32 product, 10^6 rows", ratio, "<=", 1.2, "x")
 
 
 def scaling_rows():
@@ -272,7 +296,7 @@ def peak_row(name, call, goal):
 def groups():
     """Return functions that yield rows: those on real data only if the data are there."""
     found = [partial(loss_rows, name) for name in SHAPES]
-    found += [structured_rows, scaling_rows, start_rows, large_rows]
+    found += [structured_rows, scaling_rows, start_rows, large_rows, prediction_rows]
     if Path(os.environ.get("PACFOURIER_DATA", ""), "adult.data.gz").is_file():
         return [*found, adult_rows, farm_rows, landmark_rows, certificate_rows]
     print("The rows on real data are skipped: set PACFOURIER_DATA to the folder of the data.")

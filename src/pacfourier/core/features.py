@@ -61,11 +61,13 @@ def fourier_features(
         for dtype, members in groups:
             scaled = amplitudes[members].astype(dtype)
             for rows, turns in turn_blocks(X[task], frequencies[members], dtype):
-                output = np.empty((2, *turns.shape), dtype=features.dtype)
-                loops.write_features(turns, scaled, output[0], output[1])
                 block = features[task][rows]
-                block[:, members] = output[0]
-                block[:, n_frequencies + members] = output[1]
+                if len(groups) == 1:
+                    loops.write_waves(turns, scaled, block)
+                    continue
+                waves = np.empty((len(turns), 2 * len(members)), dtype=features.dtype)
+                loops.write_waves(turns, scaled, waves)
+                block[:, members], block[:, n_frequencies + members] = np.split(waves, 2, axis=1)
 
     starts = range(0, n_samples, ROWS_PER_TASK)
     run_tasks(fill, [slice(start, start + ROWS_PER_TASK) for start in starts])

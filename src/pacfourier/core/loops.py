@@ -328,14 +328,17 @@ def write_single_scores(values, amplitudes, scores):
 
 
 @compiled(nogil=True, fastmath=True)
-def write_waves(values, waves):
-    """Write the cosines of each row, and then its sines. ``values`` starts with the phases."""
+def write_waves(values, weights, waves):
+    """Write ``weights * cos`` of each row, and then ``weights * sin``.
+
+    A row of ``values`` starts with the phases of all frequencies, in turns.
+    """
     n_frequencies = waves.shape[1] // 2
     for i in range(len(values)):
         for m in range(n_frequencies):
             turn = values[i, m]
             cosine, sine = cosine_sine(turn - np.rint(turn))
-            waves[i, m], waves[i, n_frequencies + m] = cosine, sine
+            waves[i, m], waves[i, n_frequencies + m] = weights[m] * cosine, weights[m] * sine
 
 
 @compiled(nogil=True, fastmath=True)

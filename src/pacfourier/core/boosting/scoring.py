@@ -174,5 +174,6 @@ def write_scores(values: FloatArray, model: ScoringModel, scores: FloatArray) ->
         loops.write_single_scores(values, amplitudes.ravel(), scores.ravel())
         return
     waves = np.empty((len(values), len(amplitudes)), dtype=values.dtype)
-    loops.write_waves(values, waves)
-    np.add(waves @ amplitudes, values[:, len(amplitudes) // 2 :], out=scores)
+    n_frequencies = len(amplitudes) // 2
+    loops.write_waves(values, np.ones(n_frequencies, dtype=values.dtype), waves)
+    np.add(waves @ amplitudes, values[:, n_frequencies:], out=scores)
