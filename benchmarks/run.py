@@ -121,7 +121,7 @@ def large_rows():
 
 
 def prediction_rows():
-    """Compare predictions with those of a linear model and with a bare product, D = 100, d = 108."""
+    """Compare predictions with a linear model and with a bare product, D = 100, d = 108."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1_000_000, 108), dtype=np.float32)
     few, y = X[:2_000], X[:2_000, 0] > 0
