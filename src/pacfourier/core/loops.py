@@ -284,13 +284,15 @@ def add_products(X, origins, weights, values):
 
 
 @compiled(nogil=True, fastmath=True)
-def add_interpolations(X, origins, coded, starts, knots, tables, values):
+def add_interpolations(X, origins, codes, values):
     """Add the interpolated tables of the coded columns of X to the rows of ``values``.
 
-    Column ``coded[c]`` has the knots ``starts[c]`` to ``starts[c + 1] - 1``, and the rows of
-    ``tables`` with these numbers hold the values there. Outside its knots a table is constant, and
-    at the origin of its column it is zero.
+    ``codes`` are the arrays ``coded``, ``starts``, ``knots`` and ``tables``. Column ``coded[c]``
+    has the knots ``starts[c]`` to ``starts[c + 1] - 1``, and the rows of ``tables`` with these
+    numbers hold the values there. Outside its knots a table is constant, and at the origin of its
+    column it is zero.
     """
+    coded, starts, knots, tables = codes
     zero, one = X.dtype.type(0), X.dtype.type(1)
     for i in range(len(X)):
         for c in range(len(coded)):

@@ -134,7 +134,7 @@ def test_knots_that_single_precision_cannot_tell_apart_are_a_step():
     X = np.array([[1.5e9], [1.6e9], [1.6e9 + 500], [1.6e9 + 1024], [1.7e9]], dtype=np.float32)
     values = np.zeros((5, 1), dtype=np.float32)
     parts = (np.array([0]), np.array([0, 4]), knots.astype(np.float32), tables.astype(np.float32))
-    loops.add_interpolations(X, np.zeros(1, dtype=np.float32), *parts, values)
+    loops.add_interpolations(X, np.zeros(1, dtype=np.float32), parts, values)
     assert np.isfinite(values).all()
     assert values[0, 0] == 0
     assert 1 <= values[2, 0] <= 2

@@ -152,7 +152,7 @@ def inner_values(rows: FloatArray, model: ScoringModel, *, is_sparse: bool) -> F
     """Return the phases of each row, in turns, and the linear part of its scores."""
     from pacfourier.core import loops
 
-    origins, weights, constants, *codes, _ = model
+    origins, weights, constants = model[:3]
     if is_sparse:
         values = np.empty((len(rows), len(constants)), dtype=rows.dtype)
         values[:] = constants
@@ -161,7 +161,7 @@ def inner_values(rows: FloatArray, model: ScoringModel, *, is_sparse: bool) -> F
         values = (rows - origins if origins.any() else rows) @ weights
         values += constants
     if len(model.coded):
-        loops.add_interpolations(rows, origins, *codes, values)
+        loops.add_interpolations(rows, origins, model[3:7], values)
     return values
 
 
