@@ -8,11 +8,12 @@ from pacfourier.core.boosting.cosine_model import CosineModel, model_scores
 from pacfourier.core.boosting.folded import folded_model
 from pacfourier.core.boosting.scoring import (
     FEW_ROWS,
+    ROWS_PER_TASK,
     SCORED_ROWS,
     column_origins,
-    inner_values,
     row_scores,
     scoring_model,
+    write_values,
 )
 
 RULES = {"coded": True, "plain": False}
@@ -58,7 +59,9 @@ def test_scores_are_those_of_the_model_on_coded_columns(n_rows, share, rule, n_o
 def test_products_that_skip_origins_are_the_products(share, rng):
     X = table(rng, share=SHARES[share])
     _, _, fast = models(rng, X)
-    skipping, whole = (inner_values(X, fast, is_sparse=each) for each in (True, False))
+    skipping, whole = np.empty((2, len(X), len(fast.constants)))
+    write_values(X, fast, skipping, is_sparse=True)
+    write_values(X, fast, whole, is_sparse=False)
     np.testing.assert_allclose(skipping, whole, rtol=0, atol=1e-11)
 
 
@@ -95,7 +98,7 @@ def test_origins_are_round_numbers_within_a_unit_of_the_mean(rng):
 
 
 def test_the_number_of_threads_changes_no_score(rng):
-    X = table(rng, SCORED_ROWS + 200)
+    X = table(rng, ROWS_PER_TASK + 200)
     _, _, fast = models(rng, X)
     found = []
     for n_threads in (1, 2):

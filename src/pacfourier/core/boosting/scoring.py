@@ -19,8 +19,8 @@ from pacfourier.core.phases import run_tasks
 
 __all__ = ["ScoringModel", "row_scores", "scoring_model", "scoring_models"]
 
-# Rows of a task: their phases stay near the core.
-SCORED_ROWS = 512
+# Rows whose phases are computed at a time, so that they stay near the core, and rows of a task.
+SCORED_ROWS, ROWS_PER_TASK = 256, 2048
 # So many rows tell how many numbers are at their origins. If these are all, no thread is started.
 FEW_ROWS = 64
 # A product with all numbers is faster if a larger share of them is not at its origin.
@@ -134,35 +134,40 @@ def row_scores(X: FloatArray, model: ScoringModel, limit: float = np.inf) -> Flo
     is_sparse = len(X) <= FEW_ROWS or np.mean(X[:FEW_ROWS] != model.origins) < LARGEST_SHARE
 
     def fill(start: int) -> None:
-        rows = np.ascontiguousarray(X[start : start + SCORED_ROWS])
-        part = scores[start : start + SCORED_ROWS]
-        if limit < np.inf and not loops.are_within(rows, limit):
-            part[:] = np.nan
-        else:
-            write_scores(inner_values(rows, model, is_sparse=is_sparse), model, part)
+        # One array for all blocks: new memory would cost as much time as the phases.
+        buffer = np.empty((min(SCORED_ROWS, len(X)), len(model.constants)), dtype=X.dtype)
+        for first in range(start, min(start + ROWS_PER_TASK, len(X)), SCORED_ROWS):
+            block = slice(first, first + SCORED_ROWS)
+            rows = np.ascontiguousarray(X[block])
+            if limit < np.inf and not loops.are_within(rows, limit):
+                scores[block] = np.nan
+                continue
+            values = buffer[: len(rows)]
+            write_values(rows, model, values, is_sparse=is_sparse)
+            write_scores(values, model, scores[block])
 
     if len(X) <= FEW_ROWS:
         fill(0)
     else:
-        run_tasks(fill, range(0, len(X), SCORED_ROWS))
+        run_tasks(fill, range(0, len(X), ROWS_PER_TASK))
     return scores
 
 
-def inner_values(rows: FloatArray, model: ScoringModel, *, is_sparse: bool) -> FloatArray:
-    """Return the phases of each row, in turns, and the linear part of its scores."""
+def write_values(
+    rows: FloatArray, model: ScoringModel, values: FloatArray, *, is_sparse: bool
+) -> None:
+    """Write the phases of each row, in turns, and the linear part of its scores."""
     from pacfourier.core import loops
 
     origins, weights, constants = model[:3]
     if is_sparse:
-        values = np.empty((len(rows), len(constants)), dtype=rows.dtype)
         values[:] = constants
         loops.add_products(rows, origins, weights, values)
     else:
-        values = (rows - origins if origins.any() else rows) @ weights
+        np.dot(rows - origins if origins.any() else rows, weights, out=values)
         values += constants
     if len(model.coded):
         loops.add_interpolations(rows, origins, model[3:7], values)
-    return values
 
 
 def write_scores(values: FloatArray, model: ScoringModel, scores: FloatArray) -> None:
