@@ -299,11 +299,12 @@ def add_interpolations(X, origins, codes, values):
             x = X[i, coded[c]]
             if x == origins[coded[c]]:
                 continue
-            low, size = starts[c], starts[c + 1] - starts[c] - 1
-            while size > 1:
-                half = size // 2
-                low += half * (knots[low + half] <= x)
-                size -= half
+            # Counting is faster than bisection: knots are few, and there is nothing to guess.
+            inner = knots[starts[c] + 1 : starts[c + 1] - 1]
+            n_below = np.int32(0)
+            for k in range(len(inner)):
+                n_below += np.int32(inner[k] <= x)
+            low = starts[c] + n_below
             width = knots[low + 1] - knots[low]
             # Knots that differ in double precision may be equal in single precision.
             share = (x - knots[low]) / width if width > 0 else X.dtype.type(x >= knots[low + 1])
