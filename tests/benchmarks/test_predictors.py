@@ -10,9 +10,15 @@ from benchmarks.predictors import (
     run_cells,
     timed_record,
 )
-from benchmarks.predictors_certified import Pool, Recorded, abstention_checks
-from benchmarks.predictors_data import SETS, parts_of
-from benchmarks.predictors_models import MODELS, TunedMachine, is_run_on, kind_of
+from benchmarks.predictors_certified import Pool, Recorded, share_kept
+from benchmarks.predictors_data import N_SPLITS, SETS, parts_of
+from benchmarks.predictors_models import (
+    MODELS,
+    FrequentColumns,
+    TunedMachine,
+    is_run_on,
+    kind_of,
+)
 from benchmarks.predictors_page import (
     BEGIN,
     END,
@@ -21,8 +27,10 @@ from benchmarks.predictors_page import (
     error_text,
     few_frequencies_table,
     loss_list,
+    more_splits_table,
     write_page,
 )
+from scipy import sparse
 
 
 @pytest.fixture(scope="module")
@@ -144,8 +152,8 @@ def test_certified_abstention_is_checked_in_both_directions(rng, is_honest, monk
     pool = Pool(Recorded(np.arange(2), probabilities), confidences, is_wrong, is_wrong.astype(int))
     if not is_honest:
         monkeypatch.setattr(Pool, "threshold", lambda *_: 0.0)
-    found = abstention_checks(pool, 10)
-    assert (found["held_by_draws"] > 0.7) == is_honest
+    found = share_kept(pool, 10)
+    assert (found > 0.7) == is_honest
 
 
 def test_a_machine_is_chosen_and_fitted():
@@ -168,3 +176,19 @@ def test_times_of_predictions_are_per_row(monkeypatch):
     assert record["model"] == "prediction time"
     assert record["ours, us"] > 0
     assert record["LightGBM, error"] < 0.1
+
+
+def test_only_models_with_more_than_the_usual_splits_are_listed():
+    records = [
+        {"set": "wine", "model": model, "split": split, "error": 0.1, "n_test": 20}
+        for model, n_splits in (("ours", 7), ("linear", N_SPLITS))
+        for split in range(n_splits)
+    ]
+    lines = more_splits_table(Cells(records)).splitlines()
+    assert lines[2:] == ["| wine | 7 | ours | 14 of 140 | 10.00 |"]
+
+
+def test_the_columns_with_most_entries_are_kept():
+    X = sparse.csr_matrix(np.array([[0, 1, 0, 2], [0, 3, 4, 5], [6, 0, 0, 7]]))
+    found = FrequentColumns(2).fit_transform(X)
+    np.testing.assert_array_equal(found, X[:, [1, 3]].toarray())

@@ -134,7 +134,7 @@ def row_scores(X: FloatArray, model: ScoringModel, limit: float = np.inf) -> Flo
     is_sparse = len(X) <= FEW_ROWS or np.mean(X[:FEW_ROWS] != model.origins) < LARGEST_SHARE
 
     def fill(start: int) -> None:
-        # One array for all blocks: new memory would cost as much time as the phases.
+        # One array for all blocks, because fresh memory takes time.
         buffer = np.empty((min(SCORED_ROWS, len(X)), len(model.constants)), dtype=X.dtype)
         for first in range(start, min(start + ROWS_PER_TASK, len(X)), SCORED_ROWS):
             block = slice(first, first + SCORED_ROWS)
