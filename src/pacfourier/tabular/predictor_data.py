@@ -10,6 +10,7 @@ import numpy as np
 
 from pacfourier.arrays import FloatArray
 from pacfourier.core.boosting.columns import Columns
+from pacfourier.core.boosting.folded import FoldedModel
 from pacfourier.tabular.plain_fields import PlainFields, in_one_line
 from pacfourier.tabular.stored_predictor import StoredClassifier, stored_predictor
 
@@ -35,8 +36,7 @@ def predictor_data(model: "Predictor") -> dict[str, Any]:
     data : dict
         Of texts, numbers and arrays, for :func:`predictor_of`.
     """
-    check_storable(model)
-    columns = model._trained.columns
+    folded, columns = storable_model(model), model._trained.columns
     knots = list(columns.knots.values())
     data = {
         "kind": "classifier" if hasattr(model, "classes_") else "regressor",
@@ -49,18 +49,20 @@ def predictor_data(model: "Predictor") -> dict[str, Any]:
         "n_knots": np.array([len(each) for each in knots], dtype=np.int64),
         "knots": compact(np.concatenate([np.zeros(0), *knots])),
         # The sums over codes, because their last bits depend on the number of threads.
-        "constants": model._trained.folded.constants,
+        "constants": folded.constants,
     }
     return data | (class_data(model) if hasattr(model, "classes_") else amount_data(model))
 
 
-def check_storable(model: Any) -> None:
-    """Raise ValueError if a predictor is more than its arrays."""
-    if model._encoder is not None or model._trained.folded is None:
+def storable_model(model: Any) -> FoldedModel:
+    """Return the folded model of a predictor; ValueError if it is more than its arrays."""
+    folded: FoldedModel | None = model._trained.folded
+    if model._encoder is not None or folded is None:
         raise ValueError(
             f"{type(model).__name__} must be fitted on numbers in a dense array to be stored, got "
             "a fit on a data frame or on wide sparse samples: encode the columns before the fit."
         )
+    return folded
 
 
 def compact(values: FloatArray) -> FloatArray:
