@@ -16,7 +16,7 @@ MATHEMATICS := --ignore=tests/bounds --ignore=tests/core --ignore=tests/pacbayes
 	--ignore=tests/estimators/test_common.py
 
 .PHONY: demo reproduce test test-oldest test-bare lint audit lock bench bench-gpu predictors \
-	torture clean
+	docs torture clean
 .DEFAULT_GOAL := test
 
 .venv/installed: pyproject.toml requirements/test.lock
@@ -34,6 +34,11 @@ MATHEMATICS := --ignore=tests/bounds --ignore=tests/core --ignore=tests/pacbayes
 .venv-bare/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-bare
 	.venv-bare/bin/python $(PIP) --editable . pytest hypothesis
+	touch $@
+
+.venv-docs/installed: pyproject.toml requirements/test.lock
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python $(PIP) --editable ".[all,docs]" --constraint requirements/test.lock
 	touch $@
 
 demo: .venv/installed  ## the main job on data that ships with scikit-learn, under a minute
@@ -68,7 +73,7 @@ audit: .venv/installed  ## known flaws and licences of what is installed, and no
 lock:  ## the newest versions of everything that the tests use, into requirements/test.lock
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python $(PIP) --upgrade pip
-	.venv-lock/bin/python $(PIP) --upgrade --editable ".[all,test,lint]"
+	.venv-lock/bin/python $(PIP) --upgrade --editable ".[all,test,lint,docs]"
 	.venv-lock/bin/python -m pip freeze --exclude-editable > requirements/test.lock
 
 bench: .venv/installed  ## speed and memory against their bars, as ratios in one run
@@ -83,8 +88,13 @@ predictors: .venv/installed  ## our predictors against eight others, into docs/p
 	OMP_NUM_THREADS=2 NUMBA_NUM_THREADS=2 OMP_WAIT_POLICY=passive \
 		$(BIN)/python -m benchmarks.predictors $(PREDICTORS)
 
+docs: .venv-docs/installed  ## the site, into docs/_build/html; warnings are errors
+	.venv-docs/bin/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	.venv-docs/bin/python tools/site_links.py docs/_build/html
+
 torture: .venv/installed  ## thousands of attacks; docs/reliability.md has their figures
 	$(BIN)/python benchmarks/torture.py
 
 clean:
-	rm -rf .venv .venv-oldest .venv-bare .venv-lock results
+	rm -rf .venv .venv-oldest .venv-bare .venv-lock .venv-docs results \
+		docs/_build docs/gallery docs/generated docs/tutorials/lessons
