@@ -38,7 +38,7 @@ MATHEMATICS := --ignore=tests/bounds --ignore=tests/core --ignore=tests/pacbayes
 
 .venv-docs/installed: pyproject.toml requirements/test.lock
 	$(PYTHON) -m venv .venv-docs
-	.venv-docs/bin/python $(PIP) --editable ".[all,docs]" --constraint requirements/test.lock
+	.venv-docs/bin/python $(PIP) --editable ".[all,torch,docs]" --constraint requirements/test.lock
 	touch $@
 
 demo: .venv/installed  ## the main job on data that ships with scikit-learn, under a minute

@@ -68,7 +68,7 @@ def main():
         print(line)
     n_pages = sum(1 for _ in folder.rglob("*.html"))
     print(f"{n_pages} pages, {len(found)} addresses that are missing or loaded from outside")
-    return 1 if found else 0
+    return 1 if found or not n_pages else 0
 
 
 if __name__ == "__main__":
