@@ -19,7 +19,9 @@ FOLDERS = (DOCS, DOCS / "tutorials", DOCS / "decisions")
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 PAGES += sorted(path for folder in FOLDERS for path in folder.glob("*.md"))
 # They need only the core of the package, and at most a few seconds.
-QUICK = ("README.md", "CONTRIBUTING.md", "index.md", "user-guide.md", "structured.md")
+QUICK = ("README.md", "CONTRIBUTING.md", "user-guide.md")
+# Samplers differ a little between machines. Numbers of the README hold to the last digit shown.
+TOLERANCE = 0.01
 MODULES = (
     "pacfourier",
     "pacfourier.bounds",
@@ -51,8 +53,8 @@ def statements(code):
         yield source, lines[node.end_lineno - 1].partition("  # ")[2] if is_print else ""
 
 
-def run_python(code, names, capsys):
-    """Run a program. Decimal numbers in the comments must be printed, to the last digit shown."""
+def run_python(code, names, capsys, tolerance=0.0):
+    """Run a program. Decimal numbers in the comments after its prints must be printed."""
     for source, comment in statements(code):
         capsys.readouterr()
         exec(source, names)
@@ -61,8 +63,8 @@ def run_python(code, names, capsys):
             assert printed.strip() == word, source
         numbers = [float(text) for text in re.findall(r"\d+\.\d+", printed)]
         for text in re.findall(r"\d+\.\d+", comment):
-            tolerance = 10.0 ** -len(text.partition(".")[2])
-            assert min(abs(number - float(text)) for number in numbers) <= tolerance, source
+            allowed = max(tolerance, 10.0 ** -len(text.partition(".")[2]))
+            assert min(abs(number - float(text)) for number in numbers) <= allowed, source
 
 
 def run_c(code):
@@ -143,9 +145,9 @@ def test_every_block_runs_and_prints_what_is_shown(path, tmp_path, monkeypatch, 
     if path.name not in QUICK:
         write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
-    names = {}
+    names, tolerance = {}, 0.0 if path.name == "README.md" else TOLERANCE
     run = {
-        "python": lambda code: run_python(code, names, capsys),
+        "python": lambda code: run_python(code, names, capsys, tolerance),
         "c": run_c,
         "sh": run_shell,
     }
