@@ -47,9 +47,15 @@ def missing_files(path, addresses):
     return sorted(each for each in local if each and not (path.parent / each).exists())
 
 
+def pages(folder):
+    """Return the pages of the site. Those in ``_static`` are templates of the theme."""
+    paths = sorted(folder.rglob("*.html"))
+    return [path for path in paths if path.relative_to(folder).parts[0] != "_static"]
+
+
 def faults(folder):
     """Yield what is wrong, one line each."""
-    for path in sorted(folder.rglob("*.html")):
+    for path in pages(folder):
         page = Page(path.read_text())
         name = path.relative_to(folder)
         yield from (f"{name}: loads {each}" for each in page.loaded if is_outside(each))
@@ -66,7 +72,7 @@ def main():
     found = list(faults(folder))
     for line in found:
         print(line)
-    n_pages = sum(1 for _ in folder.rglob("*.html"))
+    n_pages = len(pages(folder))
     print(f"{n_pages} pages, {len(found)} addresses that are missing or loaded from outside")
     return 1 if found or not n_pages else 0
 
