@@ -55,6 +55,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
+    "within_subsection_order": "FileNameSortKey",
     "write_computation_times": False,
 }
 
