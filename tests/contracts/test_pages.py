@@ -184,6 +184,8 @@ def test_every_link_leads_to_a_file(path):
 
 
 def test_every_public_name_is_on_the_page_of_the_api():
+    for library in ("matplotlib", "pandas", "pyarrow", "skl2onnx", "skops", "torch"):
+        pytest.importorskip(library)
     page = (DOCS / "api.md").read_text()
     parts = re.findall(r"currentmodule:: (\S+)\n.*?\n\n(.*?)```", page, re.DOTALL)
     listed = {f"{module}.{name}" for module, names in parts for name in names.split()}
