@@ -22,7 +22,7 @@ WATCHED := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 COVERED := $(addprefix --ignore=tests/,bounds core estimators pacbayes test_arrays.py test_spectra.py)
 
 .PHONY: demo reproduce test test-oldest test-bare lint audit lock bench bench-gpu predictors \
-	torture release-check clean
+	docs torture release-check clean
 .DEFAULT_GOAL := test
 
 .venv/installed: pyproject.toml requirements/test.lock
@@ -45,6 +45,11 @@ COVERED := $(addprefix --ignore=tests/,bounds core estimators pacbayes test_arra
 .venv-release/installed: Makefile
 	$(PYTHON) -m venv .venv-release
 	.venv-release/bin/python $(PIP) build twine "readme-renderer[md]"
+	touch $@
+
+.venv-docs/installed: pyproject.toml requirements/test.lock
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python $(PIP) --editable ".[all,torch,docs]" --constraint requirements/test.lock
 	touch $@
 
 demo: .venv/installed  ## the main job on data that ships with scikit-learn, under a minute
@@ -79,7 +84,7 @@ audit: .venv/installed  ## known flaws and licences of what is installed, and no
 lock:  ## the newest versions of everything that the tests use, into requirements/test.lock
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python $(PIP) --upgrade pip
-	.venv-lock/bin/python $(PIP) --upgrade --editable ".[all,test,lint]"
+	.venv-lock/bin/python $(PIP) --upgrade --editable ".[all,test,lint,docs]"
 	.venv-lock/bin/python -m pip freeze --exclude-editable | sed "s/+cpu//" \
 		> requirements/test.lock
 
@@ -95,6 +100,10 @@ predictors: .venv/installed  ## our predictors against eight others, into docs/p
 	OMP_NUM_THREADS=2 NUMBA_NUM_THREADS=2 OMP_WAIT_POLICY=passive \
 		$(BIN)/python -m benchmarks.predictors $(PREDICTORS)
 
+docs: .venv-docs/installed  ## the site, into docs/_build/html; warnings are errors
+	.venv-docs/bin/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	.venv-docs/bin/python tools/site_links.py docs/_build/html
+
 torture: .venv/installed  ## thousands of attacks; docs/reliability.md has their figures
 	$(BIN)/python -m benchmarks.torture
 
@@ -102,4 +111,5 @@ release-check: .venv-release/installed  ## sdist and wheel, and the tests with t
 	.venv-release/bin/python tools/release_check.py
 
 clean:
-	rm -rf .venv .venv-oldest .venv-bare .venv-lock .venv-release dist results
+	rm -rf .venv .venv-oldest .venv-bare .venv-lock .venv-docs .venv-release dist results \
+		docs/_build docs/gallery docs/generated docs/tutorials/lessons

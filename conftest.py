@@ -59,7 +59,6 @@ NEEDS = {
     ],
     "typer": [
         "src/pacfourier/cli",
-        "tests/contracts/test_api_page.py",
         "tests/tabular/command.py",
         "tests/tabular/test_certify_command.py",
         "tests/tabular/test_fit_command.py",

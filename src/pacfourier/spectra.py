@@ -307,7 +307,7 @@ class Laplacian(Spectrum):
         return cls(gamma=float(np.sqrt(2 * gamma / n_features)))
 
     def scales(self, rng: np.random.Generator, size: int, n_features: int) -> FloatArray:
-        """Draw gamma / |g| with normal g, because a ratio of two normals has a Cauchy law."""
+        """Draw ``gamma / |g|`` with normal g, because a ratio of two normals has a Cauchy law."""
         return self.gamma / np.abs(rng.standard_normal((size, n_features)))
 
     def log_density(self, frequencies: FloatArray) -> FloatArray:

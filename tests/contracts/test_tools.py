@@ -5,7 +5,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from tools import audit, function_sizes, import_graph, oldest_versions
+from tools import audit, function_sizes, import_graph, oldest_versions, site_links
 
 
 def package(folder, modules):
@@ -148,3 +148,23 @@ def test_the_lock_names_one_version_of_every_dependency():
     assert len(set(locked)) == len(locked)
     assert {"numpy", "scipy", "scikit-learn", "numba", "threadpoolctl", "skops"} <= set(locked)
     assert "--constraint requirements/test.lock" in (root / "Makefile").read_text()
+
+
+def test_pages_of_the_site_load_nothing_from_outside_and_link_to_files(tmp_path):
+    (tmp_path / "a.html").write_text(
+        '<a href="b.html#top">b</a> <a href="https://example.org">e</a>'
+    )
+    (tmp_path / "b.html").write_text('<img src="data:image/png;base64,AA=="> <a href="#top">up</a>')
+    assert list(site_links.faults(tmp_path)) == []
+    (tmp_path / "b.html").write_text(
+        '<script src="https://example.org/x.js"></script> <link rel="stylesheet" href="//a.org/s">'
+        "<style>@font-face { src: url(https://b.org/f.woff) }</style> <a href=c.html>gone</a>"
+    )
+    (tmp_path / "s.css").write_text('@import "https://c.org/t.css";')
+    assert list(site_links.faults(tmp_path)) == [
+        "b.html: loads https://example.org/x.js",
+        "b.html: loads //a.org/s",
+        "b.html: loads https://b.org/f.woff",
+        "b.html: no file c.html",
+        "s.css: loads https://c.org/t.css",
+    ]

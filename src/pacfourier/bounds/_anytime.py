@@ -81,7 +81,7 @@ def anytime_first_order(
 ) -> Bound:
     r"""Return :func:`first_order` with rates that do not know n: it holds at all n at once.
 
-    The formula is that of :func:`first_order`, on the grid of :func:`stream_grid`.
+    The formula is that of :func:`first_order`, on the grid of ``stream_grid``.
 
     *Proof.* Fix a point (c, eta) of the grid and a hypothesis, a frequency with a phase. The proof
     of :func:`first_order` multiplies n independent factors
@@ -158,7 +158,7 @@ def anytime_bernstein(
     r"""Return :func:`unexpected_bernstein` for means over pairs, at all n at once.
 
     It is the bound for :math:`n_j` samples at the level :math:`w_j \varepsilon`, with the loss and
-    the second moment of all :math:`n \ge n_j` samples. :func:`last_size` returns both numbers.
+    the second moment of all :math:`n \ge n_j` samples. ``last_size`` returns both numbers.
 
     *Proof.* For :math:`n \ge n_j` the mean :math:`U_n` over all pairs is the average of
     :math:`U_{n_j}` over all choices of :math:`n_j` points among n. That is its conditional

@@ -262,17 +262,17 @@ def unexpected_bernstein(
               a_k = \eta_k \bigl(\hat L(k_Q) - c_k\bigr) + v\bigl(\eta_k (1 - c_k)\bigr)\, \eta_k^2
               s_{c_k} + \frac{\mathrm{KL}(Q \Vert P) + \ln(1/(w_k \varepsilon))}{m} .
 
-    The grid is :func:`bernstein_grid`: a function of :math:`m`, :math:`N` and :math:`\varepsilon`
+    The grid is ``bernstein_grid``: a function of :math:`m`, :math:`N` and :math:`\varepsilon`
     alone.
 
     Parameters
     ----------
     loss, divergence, n_samples, epsilon, second_moment
-        As in :func:`unexpected_bernstein_fixed`.
+        As in ``unexpected_bernstein_fixed``.
     n_hypotheses : int
         Number of hypotheses of the prior. It only decides where a part of the grid lies.
     pairs : bool, default=True
-        As in :func:`unexpected_bernstein_fixed`.
+        As in ``unexpected_bernstein_fixed``.
 
     Returns
     -------

@@ -93,7 +93,7 @@ def f_divergence(
               (D_\mu + 1)^{1/\mu}, \qquad
               D_\mu = \mathbb{E}_P \Bigl(\frac{dQ}{dP}\Bigr)^{\mu} - 1 ,
 
-    with :math:`1/\mu + 1/\mu' = 1` and :math:`M` of :func:`log_moment`. It is Hölder's inequality
+    with :math:`1/\mu + 1/\mu' = 1` and :math:`M` of ``log_moment``. It is Hölder's inequality
     :math:`\mathbb{E}_Q(L - \hat L) \le (D_\mu + 1)^{1/\mu} (\mathbb{E}_P (L - \hat
     L)_+^{\mu'})^{1/\mu'}` then Markov's. It corrects the statement printed in letarte2019, which
     uses the moment of order :math:`\mu`. It is weak, because it is polynomial in

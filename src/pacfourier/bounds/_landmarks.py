@@ -96,7 +96,7 @@ def landmark_mixture(
         A bound that takes ``loss``, ``divergence`` and ``pairs``: :func:`kl`,
         :func:`hoeffding_peeling`, or one of ``hoeffding``, ``hoeffding_grid``, ``catoni``,
         ``catoni_grid``, ``unexpected_bernstein`` with its other arguments fixed by
-        :func:`functools.partial` (the second moment weighted by :math:`r`, as the loss is).
+        ``functools.partial`` (the second moment weighted by :math:`r`, as the loss is).
 
     Returns
     -------

@@ -96,16 +96,16 @@ def self_certified_posterior(
     .. math:: \min_Q \min_k b_k(Q) = \min_k b_k(Q_k) ,
 
     where :math:`b_k` is the bound of point k of the grid and :math:`Q_k` its minimiser, given by
-    :func:`fixed_rate_posterior`. The certificate holds for all posteriors, including this one.
+    ``fixed_rate_posterior``. The certificate holds for all posteriors, including this one.
 
     Parameters
     ----------
     losses, second_moments, prior, n_samples
-        As in :func:`fixed_rate_posterior`.
+        As in ``fixed_rate_posterior``.
     epsilon : float
         Probability of failure of the certificate to minimise.
     pairs : bool, default=True
-        As in :func:`fixed_rate_posterior`.
+        As in ``fixed_rate_posterior``.
 
     Returns
     -------

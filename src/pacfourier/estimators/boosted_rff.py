@@ -97,7 +97,7 @@ class BoostedRFF(SupervisedFourierMap):
         The classes. Only defined if y holds classes.
     n_features_in_ : int
         Number of features seen during fit.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Names of the features seen during fit. Only defined if all column names of X are strings.
 
     See Also

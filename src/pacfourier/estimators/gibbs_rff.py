@@ -196,7 +196,7 @@ class GibbsRFF(SupervisedFourierMap):
         number of samples that were learned from.
     n_features_in_ : int
         Number of features seen during fit.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Names of the features seen during fit. Only defined if all column names of X are strings.
 
     See Also
