@@ -212,7 +212,11 @@ def test_ragged_lines_far_down_are_found(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", READERS)
-@pytest.mark.parametrize("content", [b"no such format", gzip.compress(b'{"a": 1}\n' * 99)[:-9]])
+@pytest.mark.parametrize(
+    "content",
+    [b"no such format", gzip.compress(b'{"a": 1}\n' * 99, mtime=0)[:-9]],
+    ids=["no such format", "cut"],
+)
 def test_broken_files_are_refused(suffix, content, tmp_path):
     path = written(tmp_path, content, f"data{suffix}")
     with pytest.raises(InputError) as raised:
