@@ -173,7 +173,8 @@ def to_json(model: Any) -> str:
     Returns
     -------
     text : str
-        Standard JSON in ASCII. The key "equation" says in words how the numbers are used.
+        Standard JSON in ASCII. The key "equation" says in words how the numbers are used. Of a
+        model of a table, "empty_row" holds the columns of a row without any value.
     """
     parts = formula(model)
     names = parts.columns or tuple(f"x{j}" for j in range(parts.n_columns))
@@ -198,6 +199,7 @@ def to_json(model: Any) -> str:
         "slopes": parts.slopes.T.tolist(),
         "waves": [dict(zip(keys, wave, strict=True)) for wave in waves],
         "tables": tables,
+        "empty_row": getattr(model, "_empty_row", None),
     }
     return json.dumps(document, indent=1, allow_nan=False)
 
