@@ -1,10 +1,10 @@
 """Errors, sizes and speeds of exported predictors: ``python -m benchmarks.export``.
 
 Headers are compiled by gcc -O2 and run on the whole test part of MNIST, one row at a time on one
-core. The time of a prediction is the least of several passes over all rows. The rival is the C
-code that m2cgen writes for more and more trees of LightGBM, until their error is not larger than
-ours. It needs ``pip install lightgbm m2cgen``. The results go into docs/export.md. Fitted models
-are kept in results/export, so that a second run only measures.
+core. The time of a prediction is the least of several passes over all rows. The rivals are the C
+code that m2cgen and treelite write for more and more trees of LightGBM, until their error is not
+larger than ours. They need ``pip install "pacfourier[bench]"``. The results go into docs/export.md.
+Fitted models are kept in results/export, so that a second run only measures.
 """
 
 import subprocess
@@ -55,12 +55,21 @@ int main(void)
     return 0;
 }
 """
-TREES = """
+M2CGEN = """
 static int rival(double *row)
 {
     double shares[2];
     score(row, shares);
     return shares[1] > shares[0];
+}
+"""
+# The 1 asks for the score before the sigmoid, whose sign decides.
+TREELITE = """
+static int rival(double *row)
+{
+    double score = 0;
+    predict((union Entry *)row, 1, &score);
+    return score > 0;
 }
 """
 
@@ -124,17 +133,38 @@ def integers(name: str, size: int, rows: Rows, seed: int = SEED) -> Any:
     )
 
 
-def trees(name: str, size: int, rows: Rows) -> Code:
-    """Return the C code that m2cgen writes for trees of LightGBM."""
+def trees(name: str, size: int, rows: Rows) -> Any:
+    """Return trees of LightGBM."""
     import lightgbm
-    import m2cgen
 
     def fit() -> Any:
         model = lightgbm.LGBMClassifier(n_estimators=size, random_state=SEED, verbose=-1)
         return model.fit(rows.X, rows.y)
 
+    return kept(f"{name}-{size}-trees", fit)
+
+
+def m2cgen_code(model: Any) -> Code:
+    """Return the C code that m2cgen writes for trees."""
+    import m2cgen
+
     sys.setrecursionlimit(100_000)
-    return Code(m2cgen.export_to_c(kept(f"{name}-{size}-trees", fit)) + TREES, "double", "rival")
+    return Code(m2cgen.export_to_c(model) + M2CGEN, "double", "rival")
+
+
+def treelite_code(model: Any) -> Code:
+    """Return the C code that treelite writes for trees."""
+    import tl2cgen
+    import treelite
+
+    found = treelite.frontend.from_lightgbm(model.booster_)
+    with TemporaryDirectory() as folder:
+        tl2cgen.generate_c_code(found, dirpath=folder, params={})
+        header, main = (Path(folder, name).read_text() for name in ("header.h", "main.c"))
+    return Code(header + main.replace('#include "header.h"', "") + TREELITE, "double", "rival")
+
+
+RIVALS = {"m2cgen": m2cgen_code, "treelite": treelite_code}
 
 
 def line(what: str, result: Measured, size: str) -> list[str]:
@@ -172,8 +202,11 @@ def tree_lines() -> list[list[str]]:
     ours = 1 - fitted("mnist49", SMALL, rows).score(*test)
     y, found = np.searchsorted(np.unique(rows.y), test.y), []
     for size in N_TREES:
-        result = measured(trees("mnist49", size, rows), test.X, y)
-        found.append(line(f"4 or 9, {size} trees of LightGBM by m2cgen", result, "in the code"))
+        model = trees("mnist49", size, rows)
+        for rival, code in RIVALS.items():
+            result = measured(code(model), test.X, y)
+            what = f"4 or 9, {size} trees of LightGBM by {rival}"
+            found.append(line(what, result, "in the code"))
         if result.error <= ours:
             break
     return found
