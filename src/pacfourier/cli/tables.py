@@ -247,7 +247,7 @@ def show_thresholds(model: "TableModel") -> None:
     """Print thresholds with which ``predict`` finds more rows of the rarer class."""
     name = model.target.classes[model.rarer_place()]
     typer.echo(f"\nTo find more rows of {name!r}, pass a threshold to 'pacfourier predict':")
-    headers = ["recall at least", "--threshold", "precision", "share of rows predicted"]
+    headers = ["recall at least", "--threshold", "precision", f"predicted as {name!r}"]
     show(
         [
             [

@@ -197,7 +197,7 @@ def label_assumption(*, is_binary: bool, n_declared: int | None = None) -> Assum
 def constant_assumption(constant: str | None) -> Assumption:
     """Return whether the constants of the bound were fixed, given the parameter that is one."""
     if constant is None:
-        reason = "they are fixed in the bound, or the bound pays for trying several."
+        reason = "those of the bound were fixed in advance, or it is corrected for trying several."
         return Assumption("constants", "holds", reason)
     return Assumption("constants", "declared", f"{constant} was fixed before the sample was seen.")
 
@@ -217,7 +217,7 @@ def ladder_assumption() -> Assumption:
 
 def run_assumption() -> Assumption:
     """Return that the run of a sampler was not selected."""
-    return Assumption("run", "declared", "your only fit, not the best of several.")
+    return Assumption("run", "declared", "this was your only fit, not the best of several.")
 
 
 def choice_assumption() -> Assumption:
