@@ -244,17 +244,22 @@ CASES = (
         partial(bootstrap_trial, n_levels=1000),
         ALWAYS,
     ),
-    Case("merged parts that share rows", False, merged_trial, ALWAYS),
-    Case("20 atoms", True, partial(atomic_trial, law=grid_law(5, 4), n_samples=400), REPEATS),
+    Case("`merge` of two parts that share rows", False, merged_trial, ALWAYS),
+    Case(
+        "rows that take only 20 different values",
+        True,
+        partial(atomic_trial, law=grid_law(5, 4), n_samples=400),
+        REPEATS,
+    ),
     Case("one 0/1 column", True, partial(atomic_trial, law=grid_law(2), n_samples=400), REPEATS),
     Case(
-        "one column of three levels",
+        "one column with three different values",
         True,
         partial(atomic_trial, law=grid_law(3), n_samples=400),
         REPEATS,
     ),
     Case(
-        "three normal columns, one decimal",
+        "three normal columns, rounded to one decimal",
         True,
         partial(noise_trial, draw=lambda rng: rng.standard_normal((1000, 3)).round(1)),
         REPEATS,
@@ -272,63 +277,76 @@ CASES = (
         NEVER,
     ),
     Case(
-        "LDA before the map",
+        "linear discriminant analysis before the map, fitted on the sample",
         False,
         partial(upstream_trial, step=LinearDiscriminantAnalysis),
         ALWAYS,
     ),
     Case(
-        "PLS before the map", False, partial(upstream_trial, step=partial(PLSRegression, 2)), ALWAYS
+        "PLS regression before the map, fitted on the sample",
+        False,
+        partial(upstream_trial, step=partial(PLSRegression, 2)),
+        ALWAYS,
     ),
     Case(
-        "rows of the fit given as fresh rows", False, partial(fresh_trial, is_fresh=False), ALWAYS
+        "training rows passed to `holdout_certificate` as if they were new",
+        False,
+        partial(fresh_trial, is_fresh=False),
+        ALWAYS,
     ),
-    Case("fresh rows", True, partial(fresh_trial, is_fresh=True), NEVER),
     Case(
-        "table of the fit given as a fresh table, 400 rows",
+        "new rows passed to `holdout_certificate`", True, partial(fresh_trial, is_fresh=True), NEVER
+    ),
+    Case(
+        "training table of 400 rows passed to `pacfourier certify` as if it were new",
         False,
         partial(table_trial, is_fresh=False, n_rows=400),
         ALWAYS,
     ),
     Case(
-        "table of the fit given as a fresh table, 100 rows",
+        "training table of 100 rows passed to `pacfourier certify` as if it were new",
         False,
         partial(table_trial, is_fresh=False, n_rows=100),
         ALWAYS,
     ),
     Case(
-        "fresh table",
+        "new table passed to `pacfourier certify`",
         True,
         partial(table_trial, is_fresh=True, n_rows=400),
         NEVER,
         is_exact=True,
     ),
-    Case("margins of rows of norm 1,700", True, margin_trial, NEVER),
     Case(
-        "ties declared, one column of 1,000 values, range scaled on other rows",
+        "linear classifier certified by `bounds.gaussian_linear`, rows of norm 1,700",
+        True,
+        margin_trial,
+        NEVER,
+    ),
+    Case(
+        'one column with 1,000 values, `MinMaxScaler` fitted on other rows, `ties="genuine"`',
         True,
         partial(scaler_trial, scaler=MinMaxScaler, levels=1000, shape=(200, 1)),
         NEVER,
     ),
     Case(
-        "ties declared, 4 columns of five levels, standardised on other rows",
+        '4 columns with five values each, `StandardScaler` fitted on other rows, `ties="genuine"`',
         True,
         partial(scaler_trial, scaler=StandardScaler, levels=5, shape=(600, 4)),
         NEVER,
     ),
     Case(
-        "9 columns, range scaled on the sample",
+        "9 columns, `MinMaxScaler` fitted on the sample",
         False,
         partial(own_scaler_trial, scaler=MinMaxScaler, levels=10**6, shape=(200, 9)),
         ALWAYS,
     ),
     Case(
-        "ties declared, 4 columns of five levels, standardised on the sample",
+        '4 columns with five values each, `StandardScaler` fitted on the sample, `ties="genuine"`',
         False,
         partial(own_scaler_trial, scaler=StandardScaler, levels=5, shape=(600, 4)),
         ALWAYS,
     ),
-    Case("stream, stopped at its best value", True, stream_trial, NEVER),
+    Case('stream with `bound="anytime"`, stopped at its best value', True, stream_trial, NEVER),
 )
 
 
@@ -344,15 +362,15 @@ def row_of(case: Case, n_trials: int, seed: int) -> dict[str, Any]:
     return {
         "sample": case.name,
         "legal": "yes" if case.is_legal else "no",
-        "to be refused": case.rule,
+        "should be refused": case.rule,
         "samples": n_trials,
         "refused": sum(refused),
-        "of these, as the rule says": sum(
+        "of these, rightly": sum(
             no and trial.is_due for no, trial in zip(refused, trials, strict=True)
         ),
         "false": sum(is_false(trial.value, trial.truth) for trial in trials),
-        "may be false": round(EPSILON * n_trials) if case.is_exact else 0,
-        "false without guards": (
+        "allowed to be false": round(EPSILON * n_trials) if case.is_exact else 0,
+        "false without checks": (
             "unknown"
             if any(trial.unguarded is None for trial in trials)
             else sum(is_false(trial.unguarded, trial.truth) for trial in trials)

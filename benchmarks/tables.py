@@ -199,7 +199,7 @@ def page_table(names: Sequence[str], n_seeds: int) -> str:
     """Return the whole table, and print each line when it is there."""
     lines = [
         "| table | rows x columns | this model | linear | boosted trees | constant "
-        "| ours - linear | against linear |",
+        "| this model - linear | compared with linear |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
     for name in names:
