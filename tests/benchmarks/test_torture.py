@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 from contextlib import contextmanager
+from unittest.mock import Mock
 
 import pytest
 
@@ -13,7 +14,7 @@ for optional in ("distributed", "pyarrow", "skops", "typer"):
     pytest.importorskip(optional)
 torture = pytest.importorskip("benchmarks.torture")
 workers = pytest.importorskip("benchmarks.torture.workers")
-main = pytest.importorskip("benchmarks.torture.__main__").main
+command = pytest.importorskip("benchmarks.torture.__main__")
 
 ATTACKS, FORGERS = torture.ATTACKS, torture.model_files.FORGERS
 FITS = [name for name in ATTACKS if name.startswith("fits")]
@@ -125,11 +126,15 @@ def test_failures_are_printed_with_the_command_that_repeats_them(monkeypatch, ca
             os._exit(9)
 
     attack = torture.attacks.Attack("made_up", 8, made_up)
-    # A forked worker knows the attack that is made up here.
+    # A forked worker knows the attack that is made up here. It would wait for ever for the watch
+    # over hanging tests, which stays behind in its parent.
     monkeypatch.setattr(workers, "CONTEXT", multiprocessing.get_context("fork"))
+    monkeypatch.setattr(workers, "faulthandler", Mock())
+    for name in command.THREADS:
+        monkeypatch.setenv(name, "1")
     monkeypatch.setitem(ATTACKS, "made_up", attack)
     monkeypatch.setattr("benchmarks.torture.__main__.N_FIRST", 0)
-    assert main(["--only", "made_up", "--workers", "1"]) == 1
+    assert command.main(["--only", "made_up", "--workers", "1"]) == 1
     line, *failures = capsys.readouterr().out.splitlines()[1:]
     assert line.split()[:3] == ["made_up", "8", "6"]
     assert failures == [
@@ -138,9 +143,9 @@ def test_failures_are_printed_with_the_command_that_repeats_them(monkeypatch, ca
         "  The process ended with code 9.",
         "  Repeat it: python -m benchmarks.torture --only made_up --seed 5",
     ]
-    assert main(["--only", "made_up", "--share", "0.25", "--workers", "1"]) == 0
+    assert command.main(["--only", "made_up", "--share", "0.25", "--workers", "1"]) == 0
     with pytest.raises(FloatingPointError, match="no such number"):
-        main(["--only", "made_up", "--seed", "3"])
+        command.main(["--only", "made_up", "--seed", "3"])
 
 
 def test_the_wanted_numbers_of_tries():
