@@ -99,3 +99,13 @@ def test_kernels_give_the_same_gradients_twice(rng):
     first, second = objective(frequencies), objective(frequencies)
     np.testing.assert_array_equal(first[0], second[0])
     np.testing.assert_array_equal(first[1], second[1])
+
+
+@needs_cuda
+def test_evaluations_leave_no_memory_on_the_device(rng):
+    X, y, frequencies = random_problem(rng, 2000, 40, 9, "classes")
+    kept = []
+    for _ in range(4):
+        assert_as_for_arrays("cuda", X, y, frequencies, kind="classes")
+        kept.append(torch.cuda.memory_allocated())
+    assert kept[-1] == kept[1]

@@ -11,6 +11,7 @@ recorded as a CUDA graph, and the others replay it.
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -141,15 +142,21 @@ def recorded(X: SortedSamples, objective: AlignmentObjective, frequencies: torch
     objective, placed = replace(objective, agreement=agreement), frequencies.to(device)
     with torch.cuda.device(device):
         # The first evaluation compiles the kernels. CUDA asks for it to be on another stream.
-        current, other = torch.cuda.current_stream(), torch.cuda.Stream()
+        current, other = torch.cuda.current_stream(), recording_stream(device)
         other.wait_stream(current)
         with torch.cuda.stream(other):
             evaluation(X, objective, placed)
         current.wait_stream(other)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+        with torch.cuda.graph(graph, stream=other, capture_error_mode="thread_local"):
             found = evaluation(X, objective, placed)
     return Replay(graph, placed, found)
+
+
+@cache
+def recording_stream(device: torch.device) -> torch.cuda.Stream:
+    """Return the one stream that records: every stream keeps 32 MB of the device for products."""
+    return torch.cuda.Stream(device)
 
 
 def evaluation(
