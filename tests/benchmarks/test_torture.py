@@ -34,22 +34,30 @@ def test_quick_attacks_are_survived(name, seed):
     assert workers.make_try(name, seed) is None
 
 
+@pytest.fixture(scope="module")
+def processes():
+    """One new process for attacks that fork: here, threads of OpenMP would not survive a fork."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in command.THREADS:
+            patch.setenv(name, "1")
+        with workers.started(1) as found:
+            yield found
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SLOW)
-def test_slow_attacks_are_survived(name):
-    assert workers.make_try(name, 0) is None
+def test_slow_attacks_are_survived(name, processes):
+    assert workers.failures_of(name, [0], processes) == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(len(FORGERS)))
-def test_forged_models_are_survived(seed):
-    assert workers.make_try("model_files", seed) is None
+def test_forged_models_are_survived(processes):
+    assert workers.failures_of("model_files", range(len(FORGERS)), processes) == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(0, 60, 10))
-def test_hostile_tables_are_survived(seed):
-    assert workers.make_try("tables", seed) is None
+def test_hostile_tables_are_survived(processes):
+    assert workers.failures_of("tables", range(0, 60, 10), processes) == []
 
 
 def failed(name, seeds):
