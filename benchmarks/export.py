@@ -16,15 +16,14 @@ from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
+from benchmarks.pages import markdown, write_between_marks
 from benchmarks.predictors_data import SETS, Rows, parts_of
-from benchmarks.predictors_page import markdown
 
 from pacfourier import FourierClassifier
 from pacfourier.export import quantised, to_c
 
 PAGE = Path(__file__).parents[1] / "docs" / "export.md"
 CACHE = Path("results/export")
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 SEED, N_SEEDS, N_PASSES = 0, 5, 40
 SMALL, TEN, LARGE = 12, 58, 500
 N_TREES = (50, 100, 200, 400, 800)
@@ -242,8 +241,7 @@ def main() -> None:
         large_line(),
     ]
     text = f"{markdown(header, lines)}\n\n{spread()}"
-    before, rest = PAGE.read_text().split(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}")
+    write_between_marks(PAGE, text)
 
 
 if __name__ == "__main__":

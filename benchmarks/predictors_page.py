@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from benchmarks.pages import markdown, write_between_marks
 from benchmarks.predictors_certified import N_RESAMPLINGS
 from benchmarks.predictors_data import AMOUNTS, N_SPLITS, ONE_TEST_PART, SETS, TIMED_SETS
 from benchmarks.predictors_models import (
@@ -18,7 +19,6 @@ from benchmarks.predictors_models import (
 )
 
 Record = dict[str, Any]
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 NOT_RUN = "not run"
 COLUMNS = ("ours", "linear", "SVM", "HistGB", "LightGBM", "MLP", "RBFSampler", "Nystroem")
 PROBABILISTIC = ("ours", "linear", "LightGBM")
@@ -94,12 +94,6 @@ class Cells:
         """Return our error divided by that of the best of some models."""
         ratios = [self.ratio(name, model) for model in models]
         return max((ratio for ratio in ratios if not math.isnan(ratio)), default=math.nan)
-
-
-def markdown(header: list[str], rows: list[list[str]]) -> str:
-    """Return a Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def error_text(cells: Cells, name: str, model: str) -> str:
@@ -386,13 +380,6 @@ def few_frequencies_table(cells: Cells) -> str:
             linear = f"{100 * cells.mean(name, 'linear', 'error'):.2f}" if model == "ours" else ""
             rows.append([name if linear else "", FEW_NAMES[model], linear, *texts])
     return markdown(["set", "model", "linear model", *(f"D = {size}" for size in sizes)], rows)
-
-
-def write_between_marks(page: Path, text: str) -> None:
-    """Replace what stands between the two marks of a page."""
-    before, _, rest = page.read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
-    page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
 
 
 def write_page(records: list[Record], page: Path) -> None:

@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+from benchmarks.pages import BEGIN, END
 from benchmarks.predictors import (
     calibration_error,
     planned_cells,
@@ -20,8 +21,6 @@ from benchmarks.predictors_models import (
     kind_of,
 )
 from benchmarks.predictors_page import (
-    BEGIN,
-    END,
     Cells,
     bars,
     error_text,
