@@ -1,7 +1,6 @@
 """Arrays are checked while they are scored. Nothing else may change by that."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
 from sklearn.utils.validation import validate_data
@@ -59,6 +58,7 @@ def test_numbers_that_are_said_to_be_finite_are_not_checked(n_rows):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_whatever_holds_the_rows_gives_the_same_predictions(name):
+    pd = pytest.importorskip("pandas")
     model, rows = MODELS[name], X[:100].round(1)
     whole = (10 * rows).astype(int)
     expected = model.decision_function(rows) if hasattr(model, "classes_") else model.predict(rows)
@@ -77,6 +77,7 @@ def test_rows_of_another_shape_are_refused(rows):
 
 
 def test_a_model_of_a_frame_still_looks_for_names():
+    pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=list("abcd"))
     model = FourierClassifier(5, strength=3.0, codes=False, random_state=0).fit(frame, X[:, 0] > 0)
     assert not is_plain(X, model)
