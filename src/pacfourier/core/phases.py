@@ -201,10 +201,7 @@ def turn_blocks(
 
     The array of phases is reused, so take what you need before the next block.
     """
-    from pacfourier.core import loops
-
-    columns = np.empty(frequencies.shape[::-1], dtype=dtype)
-    loops.write_turns(frequencies, dtype(0.5 / np.pi), columns)
+    columns = np.ascontiguousarray((frequencies.astype(dtype) * dtype(0.5 / np.pi)).T)
     n_samples = X.shape[0]
     turns = np.empty((min(ROW_BLOCK, n_samples), columns.shape[1]), dtype=dtype)
     for start in range(0, n_samples, ROW_BLOCK):
