@@ -12,6 +12,7 @@ from pacfourier.core.boosting.cosine_model import (
     model_scores,
     moved_model,
     penalised_gradient,
+    product,
     square_losses,
 )
 from pacfourier.core.boosting.residuals import residual_losses
@@ -160,6 +161,15 @@ def test_scores_are_the_formula(container, rng):
         expected += X @ model.linear + model.intercepts
         found = model_scores(container(X), model)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+def test_products_do_not_warn_of_invalid_operations():
+    """OpenBLAS may report one that did not happen. Infinity times zero is one that does."""
+    infinite, zero = np.full((3, 5), np.inf, np.float32), np.zeros((5, 1), np.float32)
+    with np.errstate(all="raise"):
+        with pytest.raises(FloatingPointError):
+            infinite @ zero
+        assert np.isnan(product(infinite, zero)).all()
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
