@@ -184,7 +184,7 @@ class TunedMachine(BaseEstimator):
         return self
 
     def _choice(self, X: Any, X_aside: Any, y: np.ndarray, y_aside: np.ndarray) -> Any:
-        """Return the best C and gamma on rows set aside. One kernel matrix serves every C."""
+        """Return the best C and gamma on validation rows. One kernel matrix serves every C."""
         found = []
         for gamma in relative_gamma(X) * np.array(GAMMA_MULTIPLES):
             kernel, kernel_aside = (rbf_kernel(rows, X, gamma=gamma) for rows in (X, X_aside))

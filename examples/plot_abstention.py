@@ -12,7 +12,7 @@ be trusted.
 # ------------------------
 #
 # Two noisy half moons overlap, so no classifier can be right everywhere. With ``certify=0.4``, two
-# rows in five are kept apart for the certificate.
+# rows in five are held out for the certificate.
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -13,7 +13,7 @@ rows would buy.
 #
 # ``PBRFF`` learns a kernel: a similarity that should be 1 for two points on the same of two moons,
 # and -1 for two points on different ones. The *alignment loss* says how far it is from that, on a
-# scale from 0 to 1. All rows are used for learning, and none are kept apart. The certificate bounds
+# scale from 0 to 1. All rows are used for learning, and none are held out. The certificate bounds
 # the loss on new points all the same. We name its bound, ``"kl"``, because its formula is short.
 
 import matplotlib.pyplot as plt

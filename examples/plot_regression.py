@@ -36,7 +36,7 @@ X, y = np.c_[day, hour, temperature], demand(day, hour, temperature, rng)
 # Fit, and ask for an interval
 # ----------------------------
 #
-# A third of the rows is kept apart. From their errors, ``half_width(coverage=0.9)`` returns a
+# A third of the rows is held out. From their errors, ``half_width(coverage=0.9)`` returns a
 # number h. With probability 0.95, at least 90 % of new values lie between prediction - h and
 # prediction + h. Nothing is assumed about the noise.
 

@@ -51,7 +51,7 @@ print(table.head())
 # Fit the table
 # -------------
 #
-# Nothing is encoded or filled in by hand. Three rows in ten are kept apart for the certificate.
+# Nothing is encoded or filled in by hand. Three rows in ten are held out for the certificate.
 
 model = FourierClassifier(20, certify=0.3, random_state=0).fit(table, labels)
 new_table, new_labels = parcels(10_000, seed=1)

@@ -53,7 +53,7 @@ for n_rows in (100, 1000, 10_000):
 # A certificate without a test set
 # --------------------------------
 #
-# A PAC-Bayes certificate needs no rows set aside. It compares the posterior of lesson 2 with the
+# A PAC-Bayes certificate needs no held-out rows. It compares the posterior of lesson 2 with the
 # prior. If the posterior stayed near the prior, it cannot have learned the accidents of one sample.
 # The certificate of a kernel has two parts: the loss on the sample, and the price of learning. The
 # price grows with the divergence and shrinks with the number of rows.

@@ -208,7 +208,7 @@ def test_verbose_writes_a_line_per_pass_and_per_recipe(capsys):
     lines = captured.err.splitlines()
     assert all(line.startswith("FourierClassifier: ") for line in lines)
     assert sum("epoch" in line for line in lines) == training.epochs(150)
-    assert sum("on rows set aside" in line for line in lines) >= 2
+    assert sum("on validation rows" in line for line in lines) >= 2
     quick().fit(IRIS, IRIS_CLASSES)
     assert not capsys.readouterr().err
 

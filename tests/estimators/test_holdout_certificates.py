@@ -227,7 +227,7 @@ def noise(rng):
 
 @pytest.fixture(scope="module")
 def overfitted():
-    """60 kernels that learned noise, with 40 of 120 rows set aside."""
+    """60 kernels that learned noise, with 40 of 120 rows held out."""
     rng = np.random.default_rng(7)
     settings = {"n_particles": 12, "beta": 60.0, "n_steps": 15, "target_type": "binary"}
     found = []
@@ -274,7 +274,7 @@ def test_rows_set_aside_are_certified_and_not_learned_from():
 
 
 def test_the_split_is_blind_and_the_fit_sees_only_its_rows():
-    """Other values and labels in the rows set aside change nothing but the certificate."""
+    """Other values and labels in the held-out rows change nothing but the certificate."""
     whole = split()
     stream = np.random.default_rng([drawn_seed(0), SPLIT_STREAM])
     aside = stream.permutation(569)[:142]

@@ -85,7 +85,7 @@ def test_scaling_on_the_sample_violates_the_inputs(scale, rng):
     summary = summary_of(scale(rng.uniform(1, 2, (200, 9))))
     violated = assumptions.input_assumption(summary)
     assert violated.status == "violated"
-    assert "on this very sample: fit the scaler on a separate split" in violated.reason
+    assert "on this sample: fit the scaler on a separate split" in violated.reason
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,7 @@ def test_label_sets_and_numbers_have_no_perfect_loss(rng):
 
 
 def test_codes_that_agree_like_classes_need_not_be_classes(rng):
-    """Numbers with this very agreement matrix are not taken for classes."""
+    """Numbers with the same agreement matrix are not taken for classes."""
 
     class Disguised(ContinuousTarget):
         def agreement(self, totals):

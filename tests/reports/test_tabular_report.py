@@ -40,7 +40,7 @@ def test_the_first_lines_say_what_the_certificate_means(fits, pages):
     share = rounded_up(100 * fits["two classes"].certificate.error, 2)
     first = pages["two classes"].partition("<h2>")[0]
     assert f"at most {share} % are predicted wrongly" in first
-    assert "the 171 rows that were kept apart" in first
+    assert "the 171 rows that were held out" in first
     assert "the true value lies within" in pages["amounts"].partition("<h2>")[0]
 
 

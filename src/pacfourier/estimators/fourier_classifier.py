@@ -25,9 +25,9 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
 
     The scores are a linear function plus cosines and sines of ``n_frequencies`` frequencies. The
     frequencies start from a draw of the Gibbs posterior, and then all parameters are trained
-    together on the cross-entropy, by stochastic descent. Rows set aside decide how strongly
+    together on the cross-entropy, by stochastic descent. Validation rows decide how strongly
     frequencies are held to zero and whether columns are coded. The final model is trained on all
-    rows, and the same rows set aside calibrate its probabilities.
+    rows, and the same validation rows calibrate its probabilities.
 
     A data frame goes in as it is, also with categories, text, dates and gaps. skrub encodes what
     is not numeric (``pip install "pacfourier[tables]"``). Gaps are filled by the median and marked.
@@ -41,12 +41,12 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes. "balanced" gives every class the same total weight.
     strength : float or "auto", default="auto"
-        How strongly frequencies are held to zero. "auto" tries 0.3 and 3 on rows set aside, also
+        How strongly frequencies are held to zero. "auto" tries 0.3 and 3 on validation rows, also
         10 with at most 10,000 rows, and 0.03 with at most 10 columns. Use a larger value if the
         model overfits. Values above 100 act like 100.
     codes : bool or "auto", default="auto"
         Whether numeric columns also enter as piecewise-linear codes, with which the model can see
-        thresholds. "auto" uses them if they help on rows set aside, for tables of at most 128
+        thresholds. "auto" uses them if they help on validation rows, for tables of at most 128
         columns.
     certify : float, "pac-bayes" or False, default=False
         Share of the rows to hold out for ``certificate_``, at most 10,000 rows. False trains on all
@@ -56,7 +56,7 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
     ties : {None, "genuine"}, default=None
         What repeated rows are, as in ``PBRFF.certificate``. Only used for the certificate.
     random_state : int, RandomState or None, default=None
-        Seed of the start, the mini-batches and the rows set aside. Pass an integer for reproducible
+        Seed of the start, mini-batches and validation rows. Pass an integer for reproducible
         results; they do not depend on the number of threads.
     verbose : bool, default=False
         Whether to write a line to standard error after each pass over the rows.

@@ -291,7 +291,7 @@ class FourierPredictor(BaseEstimator):
         return Labelled(in_memory(X), labels, weights.astype(np.float32))
 
     def _learn_from(self, rows: Labelled, seed: int, train: Train = trained) -> None:
-        """Choose a recipe on rows set aside, train the model, and set the fitted attributes."""
+        """Choose a recipe on validation rows, train the model, and set the fitted attributes."""
         report = reporter(self)
         task = Task(rows, self._objective(), self.n_frequencies, seed)
         if self.codes is True and hasattr(rows.X, "tocsr"):

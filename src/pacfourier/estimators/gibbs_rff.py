@@ -91,11 +91,11 @@ class GibbsRFF(SupervisedFourierMap):
     posterior.
 
     That certificate pays for the distance from the prior, which is tens of nats. With
-    ``certify_on`` the fit sets rows aside instead, learns from the others, and certifies the kept
-    kernel on the rows set aside, at no such price. The trade-off: fewer rows are learned from, so
-    the loss itself may be a little larger, and only the rows set aside count in the bound. It pays
+    ``certify_on`` the fit holds rows out instead, learns from the others, and certifies the kept
+    kernel on the held-out rows, at no such price. The trade-off: fewer rows are learned from, so
+    the loss itself may be a little larger, and only the held-out rows count in the bound. It pays
     off if beta is large, where the price would be high. On MNIST 1 against 7 (9,102 rows), a third
-    set aside and ``beta=60`` certify 0.106, where all rows and the default certify 0.17.
+    held out and ``beta=60`` certify 0.106, where all rows and the default certify 0.17.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class GibbsRFF(SupervisedFourierMap):
         if y holds classes, and not for two classes of equal size. ``losses_`` and the certificate
         use the loss of the paper in both cases.
     certify_on : float or None, default=None
-        Share of the rows that is set aside for the certificate, for example 1/3. They are drawn at
+        Share of the rows to hold out for the certificate, for example 1/3. They are drawn at
         random before the fit, and nothing is learned from them. ``gamma`` may then be "scale" or
         "median". None learns from all rows. X must be in memory.
     precision : {"auto", "single", "double"}, default="auto"
@@ -315,7 +315,7 @@ class GibbsRFF(SupervisedFourierMap):
         check_is_fitted(self)
         if self._frozen is not None:
             raise ValueError(
-                "redraw would change the kernel that was certified on the rows set aside: fit "
+                "redraw would change the kernel that was certified on the held-out rows: fit "
                 "again with another n_frequencies, or with certify_on=None."
             )
         redrawn = copy.copy(self).set_params(n_frequencies=n_frequencies)
@@ -342,7 +342,7 @@ class GibbsRFF(SupervisedFourierMap):
         reached the posterior. Fit only once: if you fit with several seeds or values of beta and
         keep the best, its certificate is not valid.
 
-        With ``certify_on`` the kept kernel is certified on the rows that were set aside, at a
+        With ``certify_on`` the kept kernel is certified on the held-out rows, at a
         divergence of zero, as ``holdout_certificate`` does it.
 
         Parameters

@@ -32,7 +32,7 @@ from pacfourier.estimators.training import (
 
 # Steps after which the rate of a stream has fallen to seven tenths of its peak.
 PATIENCE = 300
-# The strength of a stream, which has no rows to set aside, unless it is given.
+# The strength of a stream, which has no validation rows, unless it is given.
 USUAL_STRENGTH = 0.3
 # The larger this number, the faster the average of a stream forgets its first models.
 FORGETTING = 9

@@ -1,7 +1,7 @@
 """How a predictor is trained: the start of its frequencies, its descent, and the choice of recipe.
 
-Frequencies start from a Gibbs draw and move together with everything else. Some rows are set aside
-to choose a recipe: how strongly frequencies are held to their prior, and whether columns are coded.
+Frequencies start from a Gibbs draw and move together with everything else. Validation rows choose
+a recipe: how strongly frequencies are held to their prior, and whether columns are coded.
 """
 
 from collections.abc import Callable, Iterator
@@ -64,7 +64,7 @@ SCORED_ROWS = 8192
 
 
 class Recipe(NamedTuple):
-    """What is chosen on rows set aside: whether columns are coded, and the decay of frequencies."""
+    """What validation rows choose: whether columns are coded, and the decay of frequencies."""
 
     coded: bool
     strength: float
@@ -228,7 +228,7 @@ def trained(task: Task, recipe: Recipe, report: Report, share: float = 1.0) -> T
 
 
 class Trial(NamedTuple):
-    """How a recipe did on rows set aside: the best factor of its scores, and the losses then."""
+    """How a recipe did on validation rows: the best factor of its scores, and the losses then."""
 
     recipe: Recipe
     factor: float
@@ -249,7 +249,7 @@ def possible_recipes(X: Any, codes: Any, strength: Any) -> list[Recipe]:
 
 
 def splits(n_samples: int, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield rows to learn from and rows set aside: three folds of a small sample, else one part."""
+    """Yield training and validation rows: three folds of a small sample, else one part."""
     order = np.random.default_rng([seed, 1]).permutation(n_samples)
     if n_samples < SMALL_SAMPLE:
         for fold in np.array_split(order, 3):
@@ -264,7 +264,7 @@ def _silence(line: str) -> None:
 
 
 def trial_of(task: Task, recipe: Recipe, report: Report) -> Trial:
-    """Return how a recipe does on rows set aside."""
+    """Return how a recipe does on validation rows."""
     share = SHORT_RUN if task.rows.n_samples > LARGE_SAMPLE else 1.0
     parts = []
     for learned, aside in splits(task.rows.n_samples, task.seed):
@@ -276,7 +276,7 @@ def trial_of(task: Task, recipe: Recipe, report: Report) -> Trial:
     trial = Trial(recipe, factor, row_losses(factor * scores, labels, weights, task.objective))
     report(
         f"{'codes, ' if recipe.coded else ''}strength {recipe.strength:g}: "
-        f"loss {trial.losses.mean():.4f} on rows set aside"
+        f"loss {trial.losses.mean():.4f} on validation rows"
     )
     return trial
 
@@ -292,7 +292,7 @@ def row_losses(
 def sharpness(
     scores: FloatArray, labels: FloatArray, weights: FloatArray, objective: Objective
 ) -> float:
-    """Return the factor of the scores at which they fit best on rows set aside.
+    """Return the factor of the scores at which they fit best on validation rows.
 
     Long runs make a classifier too sure of itself. Dividing its scores by a temperature mends this
     (guo2017), and one number can be learned from few rows. Amounts need no factor.

@@ -166,9 +166,9 @@ def prior_assumption(source: Any) -> Assumption:
 def input_assumption(summary: SampleSummary) -> Assumption:
     """Return whether X was transformed without looking at this sample."""
     if summary.is_standardised:
-        seen = "columns have mean 0 and variance 1 on this very sample"
+        seen = "columns have mean 0 and variance 1 on this sample"
     elif summary.is_range_scaled:
-        seen = "columns end exactly at 0 or 1 on this very sample"
+        seen = "columns end exactly at 0 or 1 on this sample"
     else:
         return Assumption("inputs", "declared", "no transform of X was fitted on this sample.")
     fix = "fit the scaler on a separate split, or use a fixed transform."

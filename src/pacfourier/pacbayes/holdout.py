@@ -216,12 +216,12 @@ def _input_assumption(rows: FreshRows) -> Assumption:
 def _fresh_assumption(rows: FreshRows) -> Assumption:
     """Return whether nothing was learned from the rows."""
     if rows.is_split:
-        return Assumption("rows", "holds", "they were set aside at random before the fit.")
+        return Assumption("rows", "holds", "they were held out at random before the fit.")
     other = rows.learned_from
     if other is not None and overlap_log_chance(other, rows.summary) < math.log(FALSE_ALARM):
         reason = (
             "some of them were learned from: rows of the fit occur again, more often than chance "
-            "allows. Pass rows that were kept apart before the fit."
+            "allows. Pass rows that were held out before the fit."
         )
         return Assumption("rows", "violated", reason)
     reason = "nothing was learned from them, and they did not decide which model to certify."

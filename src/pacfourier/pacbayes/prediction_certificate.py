@@ -405,7 +405,7 @@ class RegressionCertificate(PredictionCertificate):
 
 def prediction_assumptions(rows: FreshRows, ties: Ties = None) -> tuple[Assumption, ...]:
     """Return the assumptions of all statements about a predictor, given what its rows are."""
-    reason = "you use this very model. A model that is fitted again needs a new certificate."
+    reason = "you use exactly this model. A model that is fitted again needs a new certificate."
     return (
         *fresh_row_assumptions(rows, ties),
         Assumption("object", "declared", reason),

@@ -53,7 +53,7 @@ def certified_meaning(certificate: PredictorCertificate) -> str:
         claim, seen = _amounts_claim(certificate)
     return (
         f"{claim} This holds with probability {1 - certificate.epsilon:g} over the "
-        f"{certificate.n_samples:,} rows that were kept apart to certify the model. {seen}"
+        f"{certificate.n_samples:,} rows that were held out to certify the model. {seen}"
     )
 
 

@@ -261,11 +261,10 @@ def _threshold_table(found: list[dict[str, float]], name: str) -> Markup:
     caption = (
         f"Thresholds for the class {name}. Of new rows of this class, each finds at least the "
         "share in the first column. All of them hold together, with the probability named above. "
-        "A threshold of "
-        "zero means that there are too few rows to promise more. Precision and the share of rows "
-        "called were observed."
+        "A threshold of zero means that there are too few rows to promise more. Precision and the "
+        "share of flagged rows were observed."
     )
-    headers = ["certified recall", "threshold", "precision", "share of rows called"]
+    headers = ["certified recall", "threshold", "precision", "share of rows flagged"]
     return table(headers, rows, numeric=range(4), caption=caption)
 
 
@@ -274,7 +273,7 @@ def _roc(scores: FloatArray, happened: NDArray[Any], name: str) -> Markup:
     area = roc_auc_score(happened, scores)
     drawn = chart(
         f"ROC curve of {name}, area {area:.3f}",
-        share_axis("share of other rows called by mistake"),
+        share_axis("share of other rows flagged by mistake"),
         share_axis("recall"),
         diagonal,
         line(*_thinned(false_rates, hit_rates)),
