@@ -11,6 +11,8 @@ from latex2mathml.converter import convert
 import pacfourier
 
 DOCS = Path(__file__).parent
+# The gallery finds its order there.
+sys.path.append(str(DOCS))
 # Browsers show these only as letters of their own, and `convert` does not know the last.
 LETTERS = {
     r"\mathbb{E}": "\N{MATHEMATICAL DOUBLE-STRUCK CAPITAL E}",
@@ -55,7 +57,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery_order.ReadingOrder",
     "write_computation_times": False,
 }
 

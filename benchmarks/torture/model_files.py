@@ -51,8 +51,10 @@ def wrong_numbers(content: bytes, rng: np.random.Generator) -> bytes:
     every = [(c, k) for c, k in places(data) if isinstance(c[k], np.ndarray) and c[k].size]
     container, key = every[rng.integers(len(every))]
     array = container[key]
+    with np.errstate(over="ignore"):
+        enlarged = array * 1e300
     changes = [
-        array * np.nan, array * -1.0, array * 1e300, array[..., :0], array[:1], array.T.copy(),
+        array * np.nan, array * -1.0, enlarged, array[..., :0], array[:1], array.T.copy(),
         np.tile(array, 2), array.astype(np.float32), array.astype(np.int8), array > 0,
         array[np.newaxis], np.zeros_like(array), np.resize(array, array.size + 1),
     ]  # fmt: skip

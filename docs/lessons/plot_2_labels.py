@@ -52,7 +52,7 @@ axes[0].scatter(*candidates[likely].T, s=8, color="#D55E00", label="posterior")
 axes[0].legend(frameon=False, loc="upper right", markerscale=2)
 axes[0].set(title="frequencies", xlim=(-7, 7), ylim=(-7, 7))
 for ax, similarity, title in zip(axes[1:], (before, after), ("before", "after"), strict=True):
-    ax.contourf(*grid.T.transpose(0, 2, 1), similarity, np.linspace(-1, 1, 21), cmap="RdBu_r")
+    ax.contourf(*grid.T.transpose(0, 2, 1), similarity, np.linspace(-1, 1, 21), cmap="PRGn")
     ax.scatter(*X.T, s=6, c=np.array(["#0072B2", "#D55E00"])[y], edgecolors="w", linewidths=0.3)
     ax.plot(*star, "*", color="gold", markersize=16, markeredgecolor="k")
     ax.set(title=f"similarity to the star, {title}")

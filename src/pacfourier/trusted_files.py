@@ -3,7 +3,8 @@
 import io
 import json
 import zipfile
-from collections.abc import Collection
+from collections import deque
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from pacfourier.extras import explain_missing_extra
 
 # More bytes than these are unpacked from no file: a small file can hold terabytes of zeros.
 MOST_BYTES = 2**30
+# The part that lists all others, and the most bytes of it: in memory it takes many times as much.
+SCHEMA, MOST_SCHEMA_BYTES = "schema.json", 2**28
 # Types that are data and nothing else.
 PLAIN_TYPES = frozenset(
     {f"builtins.{name}" for name in ("dict", "float", "int", "list", "slice", "str", "tuple")}
@@ -53,13 +56,37 @@ def trusted_object(path: Path, types: Collection[str], rule: str) -> Any:
 def check_contents(data: bytes, types: Collection[str], rule: str) -> None:
     """Raise an error if a file would take too much memory, or holds other types."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        n_bytes = sum(part.file_size for part in archive.infolist())
-        if n_bytes > MOST_BYTES:
-            raise InputError(f"{rule}: it unpacks to {n_bytes:,} bytes, more than {MOST_BYTES:,}.")
-        schema = json.loads(archive.read("schema.json"))
+        if excess := excess_size(archive):
+            raise InputError(f"{rule}: {excess}")
+        # skops reads a part at once, whatever it claims. A false claim is an error here.
+        for name in archive.namelist():
+            deque(pieces(archive, name), maxlen=0)
+        schema = json.loads(archive.read(SCHEMA))
     foreign = sorted(types_in(schema) - PLAIN_TYPES - set(types))
     if foreign:
         raise InputError(f"{rule}: it holds types that no model has, {listed(foreign)}.")
+
+
+def excess_size(archive: zipfile.ZipFile) -> str | None:
+    """Return what is too large to be unpacked, if parts are as long as they claim."""
+    n_bytes = sum(part.file_size for part in archive.infolist())
+    if n_bytes > MOST_BYTES:
+        return f"it unpacks to {n_bytes:,} bytes, more than {MOST_BYTES:,}."
+    n_bytes = archive.getinfo(SCHEMA).file_size
+    if n_bytes > MOST_SCHEMA_BYTES:
+        return f"its structure has {n_bytes:,} bytes, more than {MOST_SCHEMA_BYTES:,}."
+    return None
+
+
+def pieces(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
+    """Yield one part of an archive in pieces of at most a megabyte.
+
+    zipfile would unpack gigabytes at once from a part that claims to be short. In pieces, it stops
+    at the length claimed, and raises BadZipFile if there is more.
+    """
+    with archive.open(name) as part:
+        while piece := part.read(2**20):
+            yield piece
 
 
 def types_in(schema: Any) -> set[str]:

@@ -2,6 +2,7 @@ import io
 import json
 import pickle
 import struct
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.linear_model import Ridge
 
+from pacfourier import trusted_files
 from pacfourier.errors import InputError
 from pacfourier.tabular import plain_files
 from pacfourier.tabular.plain_files import is_plain, plain_bytes, plain_data
@@ -176,7 +178,7 @@ def test_arrays_of_other_formats_are_refused():
 
 
 def test_files_that_unpack_to_too_much_are_refused(monkeypatch):
-    monkeypatch.setattr(plain_files, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(trusted_files, "MOST_BYTES", 10_000)
     content = plain_bytes([np.zeros(2000)])
     assert len(content) < 2000
     assert "bytes, more than 10,000" in refusal(content)
@@ -184,21 +186,58 @@ def test_files_that_unpack_to_too_much_are_refused(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("limit", "data"), [("MOST_NODES", [[]] * 9), ("MOST_SCHEMA_BYTES", "x" * 9)]
+    ("module", "limit", "data"),
+    [(plain_files, "MOST_NODES", [[]] * 9), (trusted_files, "MOST_SCHEMA_BYTES", "x" * 9)],
 )
-def test_large_structures_are_refused(monkeypatch, limit, data):
+def test_large_structures_are_refused(monkeypatch, module, limit, data):
     content = plain_bytes([data])
     assert_same(plain_data(content, RULE), [data])
-    monkeypatch.setattr(plain_files, limit, 10)
+    monkeypatch.setattr(module, limit, 10)
     assert "its structure has" in refusal(content)
 
 
-def test_a_part_that_lies_about_its_size_is_not_unpacked():
-    content = plain_bytes([np.zeros(10**6)])
+def trusted_error(content, folder):
+    """Return the error of the reader that knows estimators too."""
+    path = folder / "model.skops"
+    path.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        trusted_files.trusted_object(path, [], RULE)
+    return str(caught.value)
+
+
+def memory_of(call, *arguments):
+    """Return how many bytes a call takes at most."""
+    tracemalloc.start()
+    try:
+        call(*arguments)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_part_that_lies_about_its_size_is_not_unpacked(tmp_path):
+    size = 2**26
+    content = archive_of({"schema.json": " " * size})
     # The sizes after unpacking, in the directory and before the data.
-    n_bytes = struct.pack("<I", 8 * 10**6 + 128)
-    assert content.count(n_bytes) == 2
-    refusal(content.replace(n_bytes, struct.pack("<I", 128)))
+    assert content.count(struct.pack("<I", size)) == 2
+    lie = content.replace(struct.pack("<I", size), struct.pack("<I", 128))
+    assert "Bad CRC-32" in refusal(lie)
+    assert "Bad CRC-32" in trusted_error(lie, tmp_path)
+    assert memory_of(refusal, lie) < size / 4
+    assert memory_of(trusted_error, lie, tmp_path) < size / 4
+
+
+def test_structures_that_are_too_long_are_not_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr(trusted_files, "MOST_SCHEMA_BYTES", 2**20)
+    content = archive_of({"schema.json": " " * 2**26})
+    for reader, *arguments in ((refusal, content), (trusted_error, content, tmp_path)):
+        assert "its structure has 67,108,864 bytes, more than 1,048,576" in reader(*arguments)
+        assert memory_of(reader, *arguments) < 2**24
+
+
+def test_an_array_is_not_copied():
+    content = plain_bytes([np.zeros(2**22)])
+    assert memory_of(plain_data, content, RULE) < 1.5 * 2**25
 
 
 def test_deep_structures_are_refused():

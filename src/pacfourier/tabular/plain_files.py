@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 
 from pacfourier.errors import InputError
 from pacfourier.extras import explain_missing_extra
-from pacfourier.trusted_files import MOST_BYTES
+from pacfourier.trusted_files import SCHEMA, excess_size, pieces
 
 __all__ = ["TABLE_FORMAT", "is_plain", "plain_bytes", "plain_data"]
 
 # What the file of a table's model has under the key "format".
 TABLE_FORMAT = "pacfourier table 1"
 
-SCHEMA = "schema.json"
-# Limits on the structure, which takes up to thirty times as much memory as text.
-MOST_SCHEMA_BYTES, MOST_NODES = 2**28, 2**22
-CHUNK = 2**20
+# A limit on the structure, which takes up to thirty times as much memory as text.
+MOST_NODES = 2**22
+# Of a ``.npy`` file in format 1.0: six bytes of magic, two of version, two of length, and a text.
+LONGEST_HEADER = 10 + 2**16
 SCALARS = (str, int, float, bool, type(None))
 # The kinds of numbers that arrays may hold, and the most bytes of each.
 NUMBER_KINDS, MOST_ITEM_BYTES = "biuf", 8
@@ -152,25 +152,20 @@ class PlainReader:
 
     def schema(self) -> Any:
         """Return the tree of nodes, after checks that it fits into memory."""
-        n_bytes = sum(part.file_size for part in self.archive.infolist())
-        if n_bytes > MOST_BYTES:
-            raise UnreadableError(f"it unpacks to {n_bytes:,} bytes, more than {MOST_BYTES:,}.")
+        if excess := excess_size(self.archive):
+            raise UnreadableError(excess)
         text = self.unpacked(SCHEMA)
         n_nodes = text.count(b"{") + text.count(b"[")
-        if len(text) > MOST_SCHEMA_BYTES or n_nodes > MOST_NODES:
-            raise UnreadableError(
-                f"its structure has {len(text):,} bytes and {n_nodes:,} parts, more than "
-                f"{MOST_SCHEMA_BYTES:,} or {MOST_NODES:,}."
-            )
+        if n_nodes > MOST_NODES:
+            raise UnreadableError(f"its structure has {n_nodes:,} parts, more than {MOST_NODES:,}.")
         return json.loads(text)
 
-    def unpacked(self, name: str) -> bytes:
-        """Return one part of the archive.
-
-        It is read in pieces: a part that claims to be short would unpack to gigabytes at once.
-        """
-        with self.archive.open(name) as part:
-            return b"".join(iter(lambda: part.read(CHUNK), b""))
+    def unpacked(self, name: str) -> bytearray:
+        """Return one part of the archive."""
+        content = bytearray()
+        for piece in pieces(self.archive, name):
+            content += piece
+        return content
 
     def value(self, node: Any) -> Any:
         """Return what a node holds."""
@@ -226,20 +221,19 @@ def scalar(text: Any) -> Any:
     return value
 
 
-def array_of(content: bytes) -> NDArray[Any]:
-    """Return the array in a ``.npy`` file. Its size must be that of the file: no memory is wasted.
+def array_of(content: bytearray) -> NDArray[Any]:
+    """Return the array in a ``.npy`` file, in the memory of the file, whose size it must have.
 
     Objects, which NumPy would store as pickles, are refused.
     """
-    file = io.BytesIO(content)
+    file = io.BytesIO(content[:LONGEST_HEADER])
     if np.lib.format.read_magic(file) != (1, 0):
         raise UnreadableError("it holds an array in an unknown format.")
     shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(file)
     if not is_of_numbers(dtype):
         raise UnreadableError(f"it holds an array of {dtype}, which are not numbers.")
-    data = file.read()
+    data = memoryview(content)[file.tell() :]
     if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != len(data):
         raise UnreadableError(f"it holds an array of {len(data)} bytes for the shape {shape}.")
-    # A copy, because memory of ``bytes`` cannot be written to.
-    flat = np.frombuffer(data, dtype=dtype).copy()
+    flat = np.frombuffer(data, dtype=dtype)
     return flat.reshape(shape[::-1]).T if is_fortran else flat.reshape(shape)
