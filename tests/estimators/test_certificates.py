@@ -260,7 +260,7 @@ VIOLATIONS = {
     "weights": ({}, {"sample_weight": True}, "sample", "without sample_weight"),
     "scaler": ({}, {"scaled": True}, "inputs", "separate split, or use a fixed transform"),
     "range": ({}, {"ranged": True}, "inputs", "exactly at 0 or 1"),
-    "repeated rows": ({}, {"repeated": True}, "sample", "50.0 % repeated rows"),
+    "repeated rows": ({}, {"repeated": True}, "sample", "50.0 % of the rows repeat others"),
     "zero weights": ({}, {"sample_weight": True, "dropped": True}, "sample", "sample_weight"),
     "numbers": ({"target_type": "continuous"}, {}, "loss", "cut them into classes"),
 }
@@ -371,7 +371,7 @@ def test_a_few_equal_rows_of_rounded_values_are_no_violation(sample):
     X[-2:] = X[:2]
     certificate = fitted((X, y)).certificate()
     assert statuses(certificate)["sample"] == "declared"
-    assert "0.5 % repeated rows" in str(certificate)
+    assert "0.5 % of the rows repeat others" in str(certificate)
 
 
 TIED = {
@@ -388,12 +388,12 @@ def test_repeated_rows_need_one_word(name, rng):
     X = TIED[name](rng).astype(float)
     y = (X[:, 0] > X[:, 0].mean()).astype(int)
     model = fitted((X, y))
-    with pytest.raises(ValueError, match=r"% repeated rows\. If .* ties='genuine'"):
+    with pytest.raises(ValueError, match=r"% of the rows repeat others\. If .* ties='genuine'"):
         _ = model.certificate().value
     share = model._summary.repeated_share
     declared = model.certificate(ties="genuine")
     assert declared.value <= 0.5
-    assert f"declared, against {100 * share:.1f} % repeated rows" in str(declared)
+    assert f"declared, although {100 * share:.1f} % of the rows repeat others" in str(declared)
     untied = fitted((X + 1e-6 * rng.standard_normal(X.shape), y)).certificate()
     assert untied.value == pytest.approx(declared.value, abs=1e-3)
 
@@ -425,7 +425,7 @@ def test_a_bootstrap_that_is_declared_genuine_is_why_the_word_is_asked_for(rng):
     rows = rng.integers(0, 100, 3000)
     model = fitted((X[rows], y[rows]), beta=5.0)
     assert model.certificate(ties="genuine").value < 0.5
-    with pytest.raises(ValueError, match="before the copying"):
+    with pytest.raises(ValueError, match="before rows were copied"):
         _ = model.certificate().value
 
 

@@ -370,7 +370,7 @@ def test_repeated_rows_are_refused_unless_they_are_declared(model):
     copies = np.repeat(np.arange(len(FRESH[1])), 2)
     rows = FRESH[0][copies], FRESH[1][copies]
     refused = certify_predictions(model, *rows)
-    assert_refused(refused, r"sample: 50\.0 % repeated rows")
+    assert_refused(refused, r"sample: 50\.0 % of the rows repeat others")
     for bound in (
         lambda: refused.error,
         lambda: refused.recall,
@@ -381,7 +381,7 @@ def test_repeated_rows_are_refused_unless_they_are_declared(model):
             bound()
     declared = certify_predictions(model, *rows, ties="genuine")
     assert declared.error < 1
-    assert "declared, against 50.0 % repeated rows" in repr(declared)
+    assert "declared, although 50.0 % of the rows repeat others" in repr(declared)
     with pytest.raises(ValueError, match="ties must be None or 'genuine'"):
         certify_predictions(model, *FRESH, ties="copied")
 

@@ -31,7 +31,7 @@ def test_weights_and_copies_violate_the_sample(summary):
     copied = assumptions.sample_assumption(summary.merge(summary))
     assert weighted.status == copied.status == "violated"
     assert "fit without sample_weight" in weighted.reason
-    assert "50.0 % repeated rows" in copied.reason
+    assert "50.0 % of the rows repeat others" in copied.reason
     declared = assumptions.sample_assumption(replace(summary, is_weighted=True), "genuine")
     assert declared == weighted
 
@@ -51,7 +51,7 @@ def test_repeats_are_judged_the_same_way_for_every_dtype(kind, rng):
     assert refused.status == "violated"
     for words in (
         "ties='genuine'",
-        "before the copying",
+        "before rows were copied",
         "Removing repeated rows does not help",
         "different labels",
     ):
@@ -59,7 +59,7 @@ def test_repeats_are_judged_the_same_way_for_every_dtype(kind, rng):
     assert f"{summary.n_disputed} of {summary.n_repeated} occur" in refused.reason
     declared = assumptions.sample_assumption(summary, "genuine")
     assert declared.status == "declared"
-    share = f"declared, against {100 * summary.repeated_share:.1f} % repeated rows"
+    share = f"declared, although {100 * summary.repeated_share:.1f} % of the rows repeat others"
     assert share in declared.reason
 
 
@@ -69,7 +69,7 @@ def test_few_repeats_need_no_word(rng):
     plain = assumptions.sample_assumption(summary_of(X))
     assert plain == assumptions.sample_assumption(summary_of(X), "genuine")
     assert plain.status == "declared"
-    assert "(1.0 % repeated rows)" in plain.reason
+    assert "(1.0 % of the rows repeat others)" in plain.reason
     X[-3:] = X[:3]
     assert assumptions.sample_assumption(summary_of(X)).status == "violated"
 

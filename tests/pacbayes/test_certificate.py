@@ -210,7 +210,7 @@ def test_certificate_says_what_its_value_means(certificate):
     good = replace(certificate, details=replace(certificate.details, value=0.47))
     assert good.normalised < 1
     assert "below unrelated         yes: the kernel carries information" in str(good)
-    assert "one without learning may, too" in str(good)
+    assert "a kernel that was not learned may do so too" in str(good)
 
 
 def test_certificate_goes_to_json_and_back(certificate):

@@ -45,7 +45,7 @@ def test_the_first_lines_say_what_the_certificate_means(fits, pages):
 
 
 def test_the_first_lines_say_that_nothing_is_certified_and_why(fits):
-    why = "Nothing is certified: 12 % repeated rows."
+    why = "Nothing is certified: 12 % of the rows repeat others."
     fit = with_record(fits["two classes"], is_certified=False, headline=why)
     broken = replace(fit.certificate, assumptions=(Assumption("sample", "violated", "12 %"),))
     for certificate in (None, broken):

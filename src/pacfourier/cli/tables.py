@@ -202,7 +202,7 @@ def show_model(model: "TableModel") -> None:
     record, columns = model.record, model.columns
     rows = record["rows"]
     kinds = [column.kind for column in columns.used]
-    counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+    counted = ", ".join(f"{kinds.count(kind)} of type {kind}" for kind in dict.fromkeys(kinds))
     what = "classes" if model.target.task == "classification" else "an amount"
     is_chosen = 0 < rows["certifying"] < rows["held out"]
     chosen = f"; one of each group, {rows['certifying']:,} rows, give the bound" * is_chosen
@@ -210,7 +210,7 @@ def show_model(model: "TableModel") -> None:
         [
             ("data", f"{record['data']}: {rows['read']:,} rows"),
             ("target", f"{model.target.name}: {what}{class_text(model)}"),
-            ("columns", f"{len(kinds)}: {counted}; {len(columns.left_out)} left out"),
+            ("columns", f"{len(kinds)} used ({counted}), {len(columns.left_out)} left out"),
             ("rows", f"{rows['learned']:,} learned from, {rows['held out']:,} held out{chosen}"),
         ]
     )

@@ -116,12 +116,12 @@ def sample_assumption(
         reason = "the samples have different weights: fit without sample_weight."
         return Assumption("sample", "violated", reason)
     share = summary.repeated_share
-    repeated = f"{100 * share:.1f} % repeated rows"
+    repeated = f"{100 * share:.1f} % of the rows repeat others"
     if share > LARGEST_REPEATED_SHARE and ties is None:
         return Assumption("sample", "violated", f"{repeated}. {_two_readings(summary)}")
-    against = f"declared, against {repeated}" if share > LARGEST_REPEATED_SHARE else repeated
+    found = f"declared, although {repeated}" if share > LARGEST_REPEATED_SHARE else repeated
     size = "" if is_anytime else ", and their number was fixed in advance"
-    reason = f"rows are independent draws from one distribution ({against}){size}."
+    reason = f"rows are independent draws from one distribution ({found}){size}."
     return Assumption("sample", "declared", reason)
 
 
@@ -138,9 +138,9 @@ def _two_readings(summary: SampleSummary) -> str:
         "If the rows are independent draws from a distribution that repeats values (categories, "
         "answers, rounded numbers), declare it: ties='genuine' (--ties genuine on the command "
         "line). If rows were copied (bootstrap, oversampling, tables that share rows), certify on "
-        "the data from before the copying. Removing repeated rows does not help, because it "
-        f"changes the distribution. Of the rows that occur more than once, {cases} occur with "
-        "different labels; a copy has the label of its original."
+        "the original data, as they were before rows were copied. Removing repeated rows does not "
+        "help, because it changes the distribution. Of the rows that occur more than once, "
+        f"{cases} occur with different labels; a copy has the label of its original."
     )
 
 
@@ -197,7 +197,10 @@ def label_assumption(*, is_binary: bool, n_declared: int | None = None) -> Assum
 def constant_assumption(constant: str | None) -> Assumption:
     """Return whether the constants of the bound were fixed, given the parameter that is one."""
     if constant is None:
-        reason = "those of the bound were fixed in advance, or it is corrected for trying several."
+        reason = (
+            "the constants in the bound were fixed in advance, or the bound allows for trying "
+            "several."
+        )
         return Assumption("constants", "holds", reason)
     return Assumption("constants", "declared", f"{constant} was fixed before the sample was seen.")
 

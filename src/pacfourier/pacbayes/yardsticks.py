@@ -228,7 +228,8 @@ def yardstick_facts(
         scale = "(0 is perfect, 1 is unrelated to the labels)"
         facts.append(("normalised", f"{rounded_up(normalised, 2)} {scale}"))
     answer = (
-        "yes: the kernel carries information about the labels; one without learning may, too"
+        "yes: the kernel carries information about the labels; a kernel that was not learned may "
+        "do so too"
         if value < unrelated
         else "no: this does not show that the kernel carries information about the labels"
     )
