@@ -178,10 +178,8 @@ def other_predictions(rows: TrainingRows, settings: FitSettings) -> list[Compare
     """Return the predictions of two other models and a constant for the rows held out."""
     task, learned = rows.target.task, rows.learned
     found = [
-        (name, model.predict(rows.held_out.X), seconds)
-        for name, model, seconds in fitted_baselines(
-            task, learned, settings.class_weight, settings.seed
-        )
+        (baseline.name, baseline.predict(rows.held_out.X), baseline.seconds)
+        for baseline in fitted_baselines(task, learned, settings.class_weight, settings.seed)
     ]
     constant = usual_label(learned.y, task)
     shown = f"{constant:.4g}" if task == "regression" else repr(str(constant))
