@@ -16,7 +16,7 @@ certificate stays valid however often you look at it. So you may stop as soon as
 #
 # An ordinary certificate is made for one look, after a number of rows that was fixed in advance.
 # If you look after each batch and stop at the first good value, you have many chances to be fooled.
-# ``bound="anytime"`` allows for all of these looks.
+# ``bound="anytime"`` stays valid however often you look.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_moons

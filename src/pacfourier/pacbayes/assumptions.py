@@ -198,8 +198,8 @@ def constant_assumption(constant: str | None) -> Assumption:
     """Return whether the constants of the bound were fixed, given the parameter that is one."""
     if constant is None:
         reason = (
-            "the constants in the bound were fixed in advance, or the bound allows for trying "
-            "several."
+            "the constants in the bound were fixed in advance, or the bound is corrected for "
+            "trying several."
         )
         return Assumption("constants", "holds", reason)
     return Assumption("constants", "declared", f"{constant} was fixed before the sample was seen.")

@@ -220,7 +220,7 @@ def yardstick_facts(
     perfect, unrelated = yardsticks.perfect, yardsticks.unrelated
     least = "perfect unknown" if perfect is None else f"perfect {perfect:.4f}"
     others = f"unrelated to the labels {unrelated:.4f}, constant {yardsticks.constant:.4f}"
-    facts = [("yardsticks, this sample", f"{least}, {others}")]
+    facts = [("yardsticks", f"{least}, {others} (from the labels of this sample)")]
     if value is None:
         return facts
     normalised = normalised_loss(value, yardsticks)
