@@ -369,7 +369,7 @@ def row_of(case: Case, n_trials: int, seed: int) -> dict[str, Any]:
             no and trial.is_due for no, trial in zip(refused, trials, strict=True)
         ),
         "false": sum(is_false(trial.value, trial.truth) for trial in trials),
-        "allowed to be false": round(EPSILON * n_trials) if case.is_exact else 0,
+        "false on average, at most": round(EPSILON * n_trials) if case.is_exact else 0,
         "false without checks": (
             "unknown"
             if any(trial.unguarded is None for trial in trials)

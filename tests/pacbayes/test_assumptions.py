@@ -95,7 +95,7 @@ def test_scaling_on_the_sample_violates_the_inputs(scale, rng):
         ("median", "violated", "chosen on a separate split"),
         ("multiscale", "declared", "the seed and the number of candidates were not chosen"),
         (0.25, "declared", "gamma=0.25, the seed and the number of candidates were not chosen"),
-        (spectra.Matern(0.3), "declared", "the kernel, the seed"),
+        (spectra.Matern(0.3), "declared", "the kernel before learning, the seed"),
     ],
 )
 def test_the_prior_must_not_come_from_the_sample(source, status, words):

@@ -155,7 +155,7 @@ def prior_assumption(source: Any) -> Assumption:
             "chosen on a separate split."
         )
         return Assumption("prior", "violated", reason)
-    named = f"gamma={source:g}" if isinstance(source, Real) else "the kernel"
+    named = f"gamma={source:g}" if isinstance(source, Real) else "the kernel before learning"
     reason = (
         f"{named}, the seed and the number of candidates were not chosen by looking at this sample "
         "or at certificates."

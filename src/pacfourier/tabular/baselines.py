@@ -41,7 +41,7 @@ def fitted_baselines(
 ) -> Iterator[Baseline]:
     """Yield a linear model and boosted trees, fitted on the learned rows.
 
-    If there are very many columns, the trees see those that differ most with the label.
+    If there are very many columns, the trees see those that depend most on the label.
 
     Parameters
     ----------

@@ -180,7 +180,9 @@ class Columns:
             values[column.name] = column.values(cells)
             if column.kind in ("number", "date"):
                 _count_strays(strays, column, cells, values[column.name])
-        return pd.DataFrame(values, index=block.index, copy=False), strays
+        frame = pd.DataFrame(values, index=block.index, copy=False)
+        frame.columns = frame.columns.astype(object)
+        return frame, strays
 
     def to_data(self) -> dict[str, Any]:
         """Return the columns as plain data."""

@@ -292,14 +292,13 @@ def frame_summary(frame: pd.DataFrame, y: NDArray[Any]) -> SampleSummary:
 
 def comparable(frame: pd.DataFrame) -> NDArray[np.float64]:
     """Return rows as numbers that are equal if, and practically only if, the rows are equal."""
+    is_number = np.array([dtype.kind == "f" for dtype in frame.dtypes])
     table = np.empty(frame.shape)
-    for place, name in enumerate(frame.columns):
-        column = frame[name]
-        if column.dtype.kind == "f":
-            table[:, place] = column
-        else:
-            # 48 bits, which doubles hold without rounding.
-            hashes = pd.util.hash_array(np.asarray(column.astype(object)), categorize=True)
-            table[:, place] = hashes >> np.uint64(16)
-        table[column.isna().to_numpy(), place] = GAP
+    table[:, is_number] = frame.loc[:, is_number].to_numpy(dtype=np.float64)
+    table[np.isnan(table)] = GAP
+    for place in np.flatnonzero(~is_number):
+        column = frame.iloc[:, place]
+        # 48 bits, which doubles hold without rounding.
+        hashes = pd.util.hash_array(np.asarray(column.astype(object)), categorize=True)
+        table[:, place] = np.where(column.isna(), GAP, hashes >> np.uint64(16))
     return table

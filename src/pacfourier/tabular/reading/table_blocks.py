@@ -136,7 +136,10 @@ def frame_of_batch(batch: Any) -> pd.DataFrame:
     """Return a batch or table of Arrow as a data frame, with the same types in every block."""
     # Without the metadata of pandas, which would turn columns into an index.
     plain = batch.replace_schema_metadata(None)
-    return plain.to_pandas(types_mapper=PANDAS_TYPES.get, date_as_object=False)
+    frame = plain.to_pandas(types_mapper=PANDAS_TYPES.get, date_as_object=False)
+    # Names are looked up once per column and block, which is slow in an index of Arrow.
+    frame.columns = frame.columns.astype(object)
+    return frame
 
 
 def with_gaps(frame: pd.DataFrame, words: Sequence[str]) -> pd.DataFrame:
