@@ -232,7 +232,7 @@ def stream_trial(rng: np.random.Generator) -> Trial:
     return Trial(best, best, 0.5, False)
 
 
-REPEATS = "more than 1 % of the rows repeat others"
+REPEATS = "if more than 1 % of the rows repeat others"
 ALWAYS, NEVER = "always", "never"
 CASES = (
     Case(
