@@ -492,7 +492,10 @@ class Mixture(Spectrum):
         # This is how NumPy chooses with given probabilities, for all streams at once.
         uniforms = np.stack([rng.random(size) for rng in streams])
         ends = np.cumsum(np.asarray(self.weights))
-        chosen = np.searchsorted(ends / ends[-1], uniforms, side="right")
+        chosen = np.zeros(uniforms.shape, dtype=np.intp)
+        # For a few ends, counting is faster than a search.
+        for end in ends[:-1] / ends[-1]:
+            chosen += uniforms >= end
         gammas = np.array([component.gamma for component in self.components])  # type: ignore[attr-defined]
         return np.sqrt(2 * gammas)[chosen][:, :, np.newaxis]
 

@@ -6,7 +6,12 @@ import pytest
 from scipy import stats
 
 from pacfourier.core import loops
-from pacfourier.core.prior.frequencies import UNIT, FrequencyPool, standard_normals
+from pacfourier.core.prior.frequencies import (
+    UNIT,
+    UNITS_TOGETHER,
+    FrequencyPool,
+    standard_normals,
+)
 from pacfourier.spectra import RBF, Laplacian, Matern, multiscale
 
 SAMPLINGS = ["iid", "orthogonal", "sobol", "structured"]
@@ -24,6 +29,27 @@ def test_pool_does_not_depend_on_how_it_is_read(spectrum, sampling, rng):
     np.testing.assert_array_equal(pool[indices], whole[indices])
     assert whole.shape == pool.shape
     assert whole.dtype == np.float32
+
+
+@pytest.mark.parametrize("spectrum", SPECTRA, ids=lambda s: type(s).__name__)
+def test_scales_that_are_kept_are_those_that_are_drawn(spectrum, rng):
+    """The scales of a small pool are kept, those of a large one are drawn at every call."""
+    small = FrequencyPool(spectrum, 2000, 5, 11)
+    large = FrequencyPool(spectrum, UNITS_TOGETHER * UNIT + 1, 5, 11)
+    rows = rng.integers(0, 2000, 50)
+    for _ in range(2):
+        np.testing.assert_array_equal(small.scales(rows), large.scales(rows))
+    assert "_few_scales" not in vars(large)
+
+
+def test_kept_scales_are_not_sent_or_compared():
+    pool, other = (FrequencyPool(multiscale(), 2000, 5, 11) for _ in range(2))
+    before = len(pickle.dumps(pool))
+    pool.scales(np.arange(9))
+    assert "_few_scales" in vars(pool)
+    assert pool == other
+    assert len(pickle.dumps(pool)) == before
+    assert "_few_scales" not in vars(copy.deepcopy(pool))
 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)

@@ -6,7 +6,8 @@ when it needs them, and forget them afterwards. Memory does not grow with the si
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,9 +118,23 @@ class FrequencyPool:
 
         Only for the sampling "iid", in which a row is a standard normal vector times its scale.
         """
+        if self.spectrum.has_one_scale and self.n_frequencies <= UNITS_TOGETHER * UNIT:
+            return self._few_scales[indices]
+        return self._drawn_scales(indices)
+
+    @cached_property
+    def _few_scales(self) -> NDArray[np.float32]:
+        """The scales of all rows of a small pool, at most 128 kB, which are drawn only once."""
+        return self._drawn_scales(np.arange(self.n_frequencies))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Another process draws the scales again.
+        return {name: value for name, value in vars(self).items() if name != "_few_scales"}
+
+    def _drawn_scales(self, indices: IntArray) -> NDArray[np.float32]:
         if not len(indices):
             return np.empty((0, 1), dtype=np.float32)
-        units, places = np.unique(indices // UNIT, return_inverse=True)
+        units, places = _distinct_units(indices)
         wanted, scales = indices % UNIT, []
         # If every feature has its own scale, those of one unit take as much memory as its rows.
         size = UNITS_TOGETHER if self.spectrum.has_one_scale else 1
@@ -199,6 +214,15 @@ def members_by_unit(indices: IntArray) -> Iterator[tuple[int, IntArray]]:
     ends = np.flatnonzero(np.diff(units[order])) + 1
     for members in np.split(order, ends) if len(order) else []:
         yield int(units[members[0]]), members
+
+
+def _distinct_units(indices: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the units of some rows, each once, and the place of each row among them."""
+    units = indices // UNIT
+    first = units.min()
+    # Counting is faster than sorting.
+    is_present = np.bincount(units - first) > 0
+    return first + np.flatnonzero(is_present), (np.cumsum(is_present) - 1)[units - first]
 
 
 def standard_normals(seed: int, indices: IntArray, n_features: int) -> NDArray[np.float32]:
