@@ -16,6 +16,7 @@ from pacfourier.pacbayes.posteriors import (
     effective_sample_size,
     gibbs_posterior,
     inverse_temperature_of_size,
+    log_gibbs_size,
 )
 
 # Losses on a grid: apart by 1e-3 or equal, so that ties are real ties.
@@ -81,6 +82,13 @@ def test_inverse_temperature_gives_the_asked_size(size, rng):
     t = inverse_temperature_of_size(losses, size)
     width = effective_sample_size(gibbs_posterior(losses, t))
     assert width == pytest.approx(min(size, 100), rel=1e-6)
+
+
+@pytest.mark.parametrize("t", [0.0, 3.0, 1e3, 1e6])
+def test_the_size_of_a_gibbs_posterior_is_that_of_its_weights(t, rng):
+    losses = rng.random(100)
+    size = effective_sample_size(gibbs_posterior(losses, t))
+    assert log_gibbs_size(losses - losses.min(), t) == pytest.approx(np.log(size), abs=1e-12)
 
 
 def test_inverse_temperature_of_tied_losses_is_that_of_the_ties():

@@ -10,6 +10,7 @@ the ``_rule`` of a subclass of ``LearnedFourierMap``. Its fields are the estimat
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from numbers import Real
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol
@@ -185,10 +186,29 @@ def inverse_temperature_of_size(losses: FloatArray, size: float) -> float:
     if size >= len(losses) or np.ptp(losses) == 0:
         return 0.0
     smallest = effective_sample_size(uniform_on_best(losses))
-    target = max(size, smallest * (1 + 1e-9))
-    return gibbs_temperature(
-        losses, lambda posterior: -np.log(effective_sample_size(posterior)), -np.log(target)
-    )
+    target = np.log(max(size, smallest * (1 + 1e-9)))
+    gaps = losses - losses.min()
+
+    def shortfall(log_temperature: float) -> float:
+        return float(target - log_gibbs_size(gaps, float(np.exp(-log_temperature))))
+
+    return float(np.exp(-decreasing_root(shortfall, start=float(np.log(np.std(losses))))))
+
+
+def log_gibbs_size(gaps: FloatArray, inverse_temperature: float) -> float:
+    r"""Return the logarithm of the effective sample size of a Gibbs posterior.
+
+    .. math:: \ln \frac{(\sum_m w_m)^2}{\sum_m w_m^2} , \qquad w_m = e^{-t (\hat L_m - \min \hat L)}
+
+    Parameters
+    ----------
+    gaps : array of shape (n_frequencies,)
+        The losses, minus the smallest of them.
+    inverse_temperature : float
+        The t of the posterior.
+    """
+    weights = np.exp(-inverse_temperature * gaps)
+    return float(2 * np.log(weights.sum()) - np.log(np.square(weights).sum()))
 
 
 def least_bounded_temperature(losses: FloatArray, bound: Callable[[FloatArray], float]) -> float:
@@ -239,6 +259,8 @@ def decreasing_root(decreasing: Callable[[float], float], start: float) -> float
     Rounding may keep a divergence above a tiny radius, and then there is no zero. The search stops
     at ``LARGEST_STEP``, where the posterior is the prior to the last digit.
     """
+    # The ends of a bracket are asked for more than once.
+    decreasing = cache(decreasing)
     lower = upper = start
     while decreasing(lower) < 0:
         lower -= 2.0
