@@ -11,8 +11,10 @@ from pacfourier.core.sampling import smc
 from pacfourier.core.sampling.particles import (
     TemperedPosterior,
     langevin_move,
+    langevin_noise,
     log_flow,
     scale_move,
+    scale_noise,
 )
 from pacfourier.core.sampling.smc import (
     Schedule,
@@ -86,9 +88,9 @@ def test_moves_leave_the_tempered_target_in_place(kind, target, rng):
     power = 0.7
     before = exact_draws(target, power, 20000, rng)
     if kind == "langevin":
-        after, moved = langevin_move(target, before, power, 1.5, rng)
+        after, moved = langevin_move(target, before, power, 1.5, langevin_noise(rng, 20000, 2))
     else:
-        after, moved = scale_move(target, before, power, rng)
+        after, moved = scale_move(target, before, power, scale_noise(rng, 20000, WEIGHTS))
     assert 0.2 < moved.mean() < 0.95
 
     def statistics(particles):
@@ -105,8 +107,8 @@ def test_moves_leave_the_tempered_target_in_place(kind, target, rng):
 def test_moved_particles_know_their_potential(target, rng):
     particles = target.draw(50, 2, rng)
     for _ in range(3):
-        particles, _ = langevin_move(target, particles, 0.5, 0.4, rng)
-        particles, _ = scale_move(target, particles, 0.5, rng)
+        particles, _ = langevin_move(target, particles, 0.5, 0.4, langevin_noise(rng, 50, 2))
+        particles, _ = scale_move(target, particles, 0.5, scale_noise(rng, 50, WEIGHTS))
     again = target.at(particles.normals, particles.components)
     np.testing.assert_allclose(particles.potentials, again.potentials, atol=1e-12)
     np.testing.assert_allclose(particles.gradients, again.gradients, atol=1e-12)
@@ -273,7 +275,7 @@ def test_without_a_ladder_the_particles_are_a_uniform_prior(target, rng):
     """One rung, few nats, no move: the certificate of a fixed pool of candidates."""
     mild = TemperedPosterior(target.loss, 0.5, SCALES, WEIGHTS)
     start = mild.draw(30, 2, rng)
-    run = tempered_run(start, np.ones(1), lambda particles, _: particles, rng)
+    run = tempered_run(start, np.ones(1), lambda particles, _: particles, iter([rng.random(1)]))
     log_prior = particle_log_prior(run[1], run[0].potentials, run[2])
     np.testing.assert_allclose(log_prior, -np.log(30), atol=1e-12)
 
@@ -301,7 +303,8 @@ def test_the_pilot_brings_the_acceptance_to_its_target(target, rng):
     hot = TemperedPosterior(target.loss, 2000.0, SCALES, WEIGHTS)
     schedule = pilot_schedule(hot, 20, 2, 100, 5, rng)
     run = gibbs_run(hot, schedule, 200, 2, 5, rng)
-    _, moved = langevin_move(hot, run.particles, 1.0, float(schedule.steps[-1]), rng)
+    noise = langevin_noise(rng, 200, 2)
+    _, moved = langevin_move(hot, run.particles, 1.0, float(schedule.steps[-1]), noise)
     assert moved.mean() == pytest.approx(0.574, abs=0.2)
     assert schedule.steps[-1] < 0.1
 
@@ -321,6 +324,17 @@ def test_a_run_reports_each_temperature(target, rng):
     schedule = Schedule(np.array([0.5, 1.0]), np.array([0.3, 0.3]))
     gibbs_run(target, schedule, 10, 2, 1, rng, report=lines.append)
     assert [line.split(":")[0] for line in lines] == ["temperature 1/2", "temperature 2/2"]
+
+
+def test_random_numbers_drawn_ahead_are_those_drawn_in_turn(target, monkeypatch):
+    schedule = Schedule(np.array([0.3, 1.0]), np.array([0.3, 0.2]))
+    found, rngs = [], [np.random.default_rng(5), np.random.default_rng(5)]
+    for rng in rngs:
+        found.append(gibbs_run(target, schedule, 30, 2, 3, rng, n_islands=3))
+        monkeypatch.setattr(smc, "ahead", lambda items, **_: (item for item in items))
+    np.testing.assert_array_equal(found[0].particles.normals, found[1].particles.normals)
+    np.testing.assert_array_equal(found[0].log_weights, found[1].log_weights)
+    assert rngs[0].bit_generator.state == rngs[1].bit_generator.state
 
 
 def test_components_of_mixtures_and_what_has_none():

@@ -86,8 +86,10 @@ class AlignmentObjective:
 
         def fill(task: tuple[type[np.floating[Any]], NDArray[np.intp]]) -> None:
             dtype, members = task
-            losses[members], gradients[members] = losses_and_gradients(
-                samples[dtype], self, frequencies[members], dtype
+            # Most often on a GPU, these are all of them, which need no copy.
+            chosen = slice(None) if len(members) == len(frequencies) else members
+            losses[chosen], gradients[chosen] = losses_and_gradients(
+                samples[dtype], self, frequencies[chosen], dtype
             )
 
         run_tasks(fill, tasks)

@@ -11,19 +11,23 @@ A certificate of the particles needs this. The ladder and the step sizes therefo
 run with other random numbers, and stay fixed during the run.
 """
 
-from collections.abc import Callable, Collection
-from typing import NamedTuple, Protocol, Self, TypeVar
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from pacfourier.arrays import FloatArray, IntArray
+from pacfourier.core.ahead import ahead
 from pacfourier.core.sampling.particles import (
     Particles,
     TemperedPosterior,
     langevin_move,
+    langevin_noise,
     scale_move,
+    scale_noise,
 )
 
 __all__ = ["Run", "Schedule", "gibbs_run", "pilot_schedule", "tempered_run"]
@@ -84,9 +88,8 @@ def tempered_run(
     particles: P,
     powers: FloatArray,
     move: Callable[[P, int], P],
-    rng: np.random.Generator,
+    offsets: Iterator[FloatArray],
     *,
-    n_islands: int = 1,
     visit: Callable[[int, P, FloatArray, float], None] = lambda *_: None,
 ) -> tuple[P, FloatArray, float]:
     """Move draws from the prior up a ladder of powers that ends at one.
@@ -100,10 +103,9 @@ def tempered_run(
     move : callable
         ``move(particles, t)`` moves each particle by a Markov kernel that leaves the law of
         ``powers[t]`` unchanged.
-    rng : numpy.random.Generator
-    n_islands : int, default=1
-        Number of equal parts of the particles that are resampled apart from each other, at most
-        the number of particles.
+    offsets : iterator of arrays of shape (n_islands,)
+        Uniform random numbers for each power. The particles are cut into as many equal parts as an
+        array has numbers, and these islands are resampled apart from each other.
     visit : callable, optional
         ``visit(t, particles, log_weights, log_evidence)`` is called after each move.
 
@@ -117,7 +119,7 @@ def tempered_run(
     for t, climb in enumerate(np.diff(powers, prepend=0.0)):
         log_weights, log_ratio = reweighted(log_weights, particles.potentials, climb)
         log_evidence += log_ratio
-        particles, log_weights = resampled(particles, log_weights, rng.random(n_islands))
+        particles, log_weights = resampled(particles, log_weights, next(offsets))
         particles = move(particles, t)
         visit(t, particles, log_weights, log_evidence)
     return particles, log_weights, log_evidence
@@ -202,10 +204,10 @@ def gibbs_run(
     def move(particles: Particles, t: int) -> Particles:
         power, step = float(schedule.powers[t]), float(schedule.steps[t])
         for _ in range(n_moves):
-            particles, _ = langevin_move(posterior, particles, power, step, rng)
+            particles, _ = langevin_move(posterior, particles, power, step, next(noises))
         mean = particles.potentials.mean() / posterior.inverse_temperature
         report(f"temperature {t + 1}/{n_steps}: mean loss {mean:.4f}")
-        return _scales_moved(posterior, particles, power, rng)
+        return _scales_moved(posterior, particles, power, noises)
 
     def visit(t: int, particles: Particles, log_weights: FloatArray, log_evidence: float) -> None:
         if t in stages:
@@ -213,8 +215,33 @@ def gibbs_run(
             earlier.insert(0, Stage(particles, log_weights, log_evidence, power))
 
     start = posterior.draw(n_particles, n_features, rng)
-    last = tempered_run(start, schedule.powers, move, rng, n_islands=n_islands, visit=visit)
+    shape = (n_particles, n_features)
+    stream = noise_stream(posterior, shape, n_moves, rng, n_steps, n_islands)
+    # On a GPU, drawing random numbers would take a third of the time of a run.
+    with closing(ahead(stream, depth=2)) as noises:
+        last = tempered_run(start, schedule.powers, move, noises, visit=visit)
     return Run(*last, tuple(earlier))
+
+
+def noise_stream(
+    posterior: TemperedPosterior,
+    shape: tuple[int, int],
+    n_moves: int,
+    rng: np.random.Generator,
+    n_steps: int,
+    n_islands: int = 1,
+) -> Iterator[Any]:
+    """Yield the random numbers of a run, in the order of their use.
+
+    At each power these are the offsets for resampling, the noise of each Langevin move, and that of
+    the move between bandwidths, if there are several. None depend on the particles.
+    """
+    for _ in range(n_steps):
+        yield rng.random(n_islands)
+        for _ in range(n_moves):
+            yield langevin_noise(rng, *shape)
+        if len(posterior.scales) > 1:
+            yield scale_noise(rng, shape[0], posterior.weights)
 
 
 def pilot_schedule(
@@ -233,17 +260,18 @@ def pilot_schedule(
     comes closer to its best value.
     """
     particles = posterior.draw(n_particles, n_features, rng)
+    noises = noise_stream(posterior, (n_particles, n_features), n_moves, rng, n_steps)
     power, step = 0.0, FIRST_STEP
     powers, steps = [0.0], [FIRST_STEP]
     while power < 1 and len(steps) <= n_steps:
         climb = next_climb(particles.potentials, 1 - power)
         power = 1.0 if len(steps) == n_steps else power + climb
         log_weights, _ = reweighted(uniform_log_weights(n_particles), particles.potentials, climb)
-        particles = particles.take(systematic_indices(np.exp(log_weights), rng.random()))
+        particles = particles.take(systematic_indices(np.exp(log_weights), next(noises)[0]))
         for _ in range(n_moves):
-            particles, moved = langevin_move(posterior, particles, power, step, rng)
+            particles, moved = langevin_move(posterior, particles, power, step, next(noises))
             step = min(step * np.exp(GAIN * (moved.mean() - ACCEPTANCE)), LARGEST_STEP)
-        particles = _scales_moved(posterior, particles, power, rng)
+        particles = _scales_moved(posterior, particles, power, noises)
         powers.append(power)
         steps.append(step)
     return _refined(np.asarray(powers), np.asarray(steps), n_steps)
@@ -275,8 +303,8 @@ def _refined(powers: FloatArray, steps: FloatArray, n_steps: int) -> Schedule:
 
 
 def _scales_moved(
-    posterior: TemperedPosterior, particles: Particles, power: float, rng: np.random.Generator
+    posterior: TemperedPosterior, particles: Particles, power: float, noises: Iterator[Any]
 ) -> Particles:
     if len(posterior.scales) == 1:
         return particles
-    return scale_move(posterior, particles, power, rng)[0]
+    return scale_move(posterior, particles, power, next(noises))[0]

@@ -41,11 +41,17 @@ LARGEST_GRID = 65535
 
 
 class Replay(NamedTuple):
-    """A recorded evaluation, with the tensor that it reads and the one that it writes."""
+    """A recorded evaluation, with the tensor that it reads and the one that it writes.
+
+    ``sent`` and ``received`` are the same tensors in pinned memory of the host, from and to which
+    a device copies fastest.
+    """
 
     graph: torch.cuda.CUDAGraph
     frequencies: torch.Tensor
     found: torch.Tensor
+    sent: torch.Tensor
+    received: torch.Tensor
 
 
 class SortedSamples(NamedTuple):
@@ -112,34 +118,39 @@ def fused_losses_and_gradients(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the losses and gradients of a few frequencies."""
     del dtype  # The kernels are for single precision only.
-    n_frequencies, n_features = frequencies.shape
-    n_padded = -(-n_frequencies // X.tile.frequencies) * X.tile.frequencies
-    padded = np.zeros((n_padded, n_features))
-    padded[:n_frequencies] = frequencies
-    found = host(evaluated(X, objective, torch.from_numpy(padded)))[:n_frequencies]
+    found = evaluated(X, objective, torch.from_numpy(frequencies))
     return found[:, -1], found[:, :-1]
 
 
 def evaluated(
     X: SortedSamples, objective: AlignmentObjective, frequencies: torch.Tensor
-) -> torch.Tensor:
+) -> FloatArray:
     """Return the gradients, and the losses as a last column. On CUDA, replay what was recorded."""
+    n_frequencies, n_features = frequencies.shape
+    n_padded = -(-n_frequencies // X.tile.frequencies) * X.tile.frequencies
     if not X.units.is_cuda:
-        return evaluation(X, objective, frequencies)
-    if len(frequencies) not in X.replays:
-        X.replays[len(frequencies)] = recorded(X, objective, frequencies)
-    replay = X.replays[len(frequencies)]
-    replay.frequencies.copy_(frequencies)
+        padded = frequencies.new_zeros((n_padded, n_features))
+        padded[:n_frequencies] = frequencies
+        return host(evaluation(X, objective, padded))[:n_frequencies]
+    if n_padded not in X.replays:
+        X.replays[n_padded] = recorded(X, objective, (n_padded, n_features))
+    replay = X.replays[n_padded]
+    # What an earlier call left in the other rows does not matter.
+    replay.sent[:n_frequencies] = frequencies
+    replay.frequencies.copy_(replay.sent, non_blocking=True)
     replay.graph.replay()
-    return replay.found
+    replay.received.copy_(replay.found, non_blocking=True)
+    torch.cuda.current_stream(X.units.device).synchronize()
+    return np.array(replay.received[:n_frequencies])
 
 
-def recorded(X: SortedSamples, objective: AlignmentObjective, frequencies: torch.Tensor) -> Replay:
-    """Record one evaluation of a number of frequencies."""
+def recorded(X: SortedSamples, objective: AlignmentObjective, shape: tuple[int, int]) -> Replay:
+    """Record one evaluation of frequencies of a given shape."""
     device = X.units.device
     # Nothing may be copied from the host while recording.
     agreement: Any = torch.as_tensor(objective.agreement, device=device)
-    objective, placed = replace(objective, agreement=agreement), frequencies.to(device)
+    objective = replace(objective, agreement=agreement)
+    placed = torch.zeros(shape, dtype=torch.float64, device=device)
     with torch.cuda.device(device):
         # The first evaluation compiles the kernels. CUDA asks for it to be on another stream.
         current, other = torch.cuda.current_stream(), recording_stream(device)
@@ -150,7 +161,8 @@ def recorded(X: SortedSamples, objective: AlignmentObjective, frequencies: torch
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, stream=other, capture_error_mode="thread_local"):
             found = evaluation(X, objective, placed)
-    return Replay(graph, placed, found)
+    sent, received = (torch.zeros_like(each, device="cpu").pin_memory() for each in (placed, found))
+    return Replay(graph, placed, found, sent, received)
 
 
 @cache
