@@ -84,13 +84,14 @@ def validated_tensor(X: torch.Tensor, name: str, smallest: int = 1) -> torch.Ten
     if X.dtype not in (torch.float32, torch.float64):
         X = X.to(torch.float32 if X.dtype in (torch.float16, torch.bfloat16) else torch.float64)
     X = X.detach()
-    # The extremes need no copy of X, and both are NaN if any value is.
-    if X.numel() and not bool(torch.stack(torch.aminmax(X)).isfinite().all()):
-        raise ValueError(
-            f"Input {name} contains NaN or infinity. Impute or remove these values first."
-        )
     if X.numel():
-        check_size(np.array([float(end) for end in torch.aminmax(X)]), name, "tensors")
+        # The extremes need no copy of X, and both are NaN if any value is.
+        ends = host(torch.stack(torch.aminmax(X))).astype(np.float64)
+        if not np.isfinite(ends).all():
+            raise ValueError(
+                f"Input {name} contains NaN or infinity. Impute or remove these values first."
+            )
+        check_size(ends, name, "tensors")
     return X
 
 

@@ -11,9 +11,7 @@ from scipy import sparse
 from pacfourier.arrays import host
 from pacfourier.core.alignment.summary import (
     MOST_FINGERPRINTS,
-    DistinctRows,
     SampleSummary,
-    distinct_rows,
     fingerprint_multipliers,
     row_fingerprints,
     sample_summary,
@@ -33,41 +31,59 @@ def tensor_summary(
     X: torch.Tensor, codes: sparse.csr_array | ClassCodes, *, is_weighted: bool = False
 ) -> SampleSummary:
     """Return the summary of a sample. It is computed on the device and copied at the end."""
-    prints = fingerprints_of(X)
     if X.is_cuda and has_triton():
         from pacfourier.tensors.triton.summaries import column_statistics
 
         with torch.cuda.device_of(X):
-            powers, ends, marks = column_statistics(X)
+            statistics, marks = column_statistics(X)
     else:
-        powers, ends, marks = plain_statistics(X)
-    counts = torch.stack([(end.to(X.dtype) == X).sum(dim=0) for end in ends])
-    rows = rows_of_smallest(prints, label_fingerprints(codes, X.device))
-    # Double precision holds the counts exactly, so everything comes back in one copy.
-    *sums, lowest, highest, n_lowest, n_highest = host(torch.cat([powers, ends, counts.double()]))
+        statistics, marks = plain_statistics(X)
+    rows = rows_of_smallest(fingerprints_of(X), label_fingerprints(codes, X.device))
+    # Everything comes back in one copy, because every copy waits for the device.
+    parts = (rows, statistics.view(torch.int64), marks)
+    sizes = [part.numel() for part in parts]
+    packed = host(torch.cat([part.flatten() for part in parts]))
+    found, columns, seen = np.split(packed, np.cumsum(sizes)[:-1])
+    *powers, lowest, highest, n_lowest, n_highest = columns.view(np.float64).reshape(8, -1)
+    prints, counts, first_labels, last_labels = found.reshape(4, -1)
+    n_distinct = np.count_nonzero(counts)
     return SampleSummary(
         len(X),
-        *rows,
-        powers=np.stack(sums),
+        prints[:n_distinct].view(np.uint64),
+        counts[:n_distinct].astype(np.intp),
+        first_labels[:n_distinct].view(np.uint64),
+        last_labels[:n_distinct].view(np.uint64),
+        powers=np.stack(powers),
         lowest=lowest,
         n_lowest=n_lowest.astype(np.intp),
         highest=highest,
         n_highest=n_highest.astype(np.intp),
-        marks=host(marks).view(np.uint64),
+        marks=seen.view(np.uint64),
         is_weighted=is_weighted,
     )
 
 
-def rows_of_smallest(prints: torch.Tensor, labels: torch.Tensor) -> DistinctRows:
-    """Return the smallest distinct fingerprints of rows, with the ends of their labels."""
+def rows_of_smallest(prints: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Return the smallest distinct fingerprints of rows, their counts and the ends of their labels.
+
+    The result has the four rows of ``DistinctRows``, filled up with counts of zero. How many there
+    are is known on the device only, so the host need not wait for it.
+    """
+    n_samples = len(prints)
     # With the sign bit flipped, signed numbers have the order of unsigned ones.
-    ordered, order = torch.sort(prints ^ SIGN)
-    is_new = torch.ones_like(ordered, dtype=torch.bool)
-    is_new[1:] = ordered[1:] != ordered[:-1]
-    n_kept = int((is_new.cumsum(dim=0) <= MOST_FINGERPRINTS).sum())
-    kept = order[:n_kept]
-    found, marks = host(torch.stack([prints[kept], labels[kept]])).view(np.uint64)
-    return distinct_rows(found, np.ones(n_kept, dtype=np.intp), marks, marks)
+    by_label = torch.argsort(labels ^ SIGN)
+    ordered, order = torch.sort(prints[by_label] ^ SIGN, stable=True)
+    # Rows of one fingerprint are neighbours now, and sorted by their labels.
+    labels = labels[by_label[order]]
+    is_new = torch.zeros(n_samples, dtype=torch.bool, device=prints.device)
+    torch.ne(ordered[1:], ordered[:-1], out=is_new[1:])
+    n_kept = min(n_samples, MOST_FINGERPRINTS)
+    numbers = torch.arange(n_kept + 1, device=prints.device)
+    ends = torch.searchsorted(is_new.cumsum(dim=0), numbers)
+    starts, stops = ends[:-1].clamp(max=n_samples - 1), ends[1:]
+    return torch.stack(
+        [ordered[starts] ^ SIGN, stops - ends[:-1], labels[starts], labels[stops - 1]]
+    )
 
 
 def label_fingerprints(codes: sparse.csr_array | ClassCodes, device: torch.device) -> torch.Tensor:
@@ -78,20 +94,26 @@ def label_fingerprints(codes: sparse.csr_array | ClassCodes, device: torch.devic
     return torch.as_tensor(table, device=device)[codes.columns]
 
 
-def plain_statistics(X: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return sums of four powers, the smallest and largest values, and the marks of columns."""
+def plain_statistics(X: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the statistics of columns, of shape (8, n_features), and the marks of their values.
+
+    The statistics are the sums of four powers, the smallest and the largest value, and the number
+    of rows that have each of these two. Double precision holds the numbers of rows exactly.
+    """
     powers = X.new_zeros((4, X.shape[1]), dtype=torch.float64)
-    ends = torch.stack([X.amin(dim=0), X.amax(dim=0)]).double()
     found = torch.zeros((64, X.shape[1]), dtype=torch.bool, device=X.device)
     columns = torch.arange(X.shape[1], device=X.device)
     for block in X.split(ROW_BLOCK):
         # The mask removes the copies of the sign bit.
         found[(_bits(block) >> 58) & 63, columns] = True
         powers += torch.stack([(block.double() ** power).sum(dim=0) for power in (1, 2, 3, 4)])
+    ends = torch.stack([X.amin(dim=0), X.amax(dim=0)])
+    counts = torch.stack([(end == X).sum(dim=0) for end in ends])
     weights = torch.ones(64, dtype=torch.int64, device=X.device) << torch.arange(
         64, device=X.device
     )
-    return powers, ends, (found * weights[:, None]).sum(dim=0)
+    statistics = torch.cat([powers, ends.double(), counts.double()])
+    return statistics, (found * weights[:, None]).sum(dim=0)
 
 
 @row_fingerprints.register(torch.Tensor)

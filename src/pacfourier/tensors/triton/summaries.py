@@ -39,6 +39,13 @@ def _either(first, second):
 
 
 @triton.jit
+def _with_count(end, count, other, other_count, is_lowest: tl.constexpr):
+    """Return the smaller or larger of two ends, and the number of rows that have it."""
+    new = tl.minimum(end, other) if is_lowest else tl.maximum(end, other)
+    return new, tl.where(end == new, count, 0) + tl.where(other == new, other_count, 0)
+
+
+@triton.jit
 def _fingerprints(
     samples, multipliers, found, n_rows, n_features, row_block: tl.constexpr, block: tl.constexpr
 ):
@@ -68,8 +75,7 @@ def fingerprints(X: Any, multipliers: Any) -> Any:
 @triton.jit
 def _column_statistics(
     samples,
-    powers,
-    ends,
+    statistics,
     marks,
     n_rows,
     n_features,
@@ -77,7 +83,7 @@ def _column_statistics(
     row_block: tl.constexpr,
     block: tl.constexpr,
 ):
-    """Write the sums of powers and the ends of some rows, and set the marks of their values."""
+    """Write the statistics of the columns of some rows, and set the marks of their values."""
     program = tl.program_id(0).to(tl.int64)
     columns = tl.program_id(1) * block + tl.arange(0, block)
     is_column = columns < n_features
@@ -87,6 +93,8 @@ def _column_statistics(
     fourth = tl.zeros((block,), tl.float64)
     lowest = tl.full((block,), float("inf"), tl.float64)
     highest = tl.full((block,), float("-inf"), tl.float64)
+    n_lowest = tl.zeros((block,), tl.int32)
+    n_highest = tl.zeros((block,), tl.int32)
     seen = tl.zeros((block,), tl.int64)
     for tile in tl.range(0, n_tiles):
         rows = (program * n_tiles + tile) * row_block + tl.arange(0, row_block)
@@ -102,21 +110,26 @@ def _column_statistics(
         second += tl.sum(square, axis=0)
         third += tl.sum(square * wide, axis=0)
         fourth += tl.sum(square * square, axis=0)
-        lowest = tl.minimum(lowest, tl.min(tl.where(mask, wide, float("inf")), axis=0))
-        highest = tl.maximum(highest, tl.max(tl.where(mask, wide, float("-inf")), axis=0))
-    out = powers + program * 4 * n_features + columns
+        low = tl.min(tl.where(mask, wide, float("inf")), axis=0)
+        high = tl.max(tl.where(mask, wide, float("-inf")), axis=0)
+        n_low = tl.sum((mask & (wide == low[None, :])).to(tl.int32), axis=0)
+        n_high = tl.sum((mask & (wide == high[None, :])).to(tl.int32), axis=0)
+        lowest, n_lowest = _with_count(lowest, n_lowest, low, n_low, True)
+        highest, n_highest = _with_count(highest, n_highest, high, n_high, False)
+    out = statistics + program * 8 * n_features + columns
     tl.store(out, first, mask=is_column)
     tl.store(out + n_features, second, mask=is_column)
     tl.store(out + 2 * n_features, third, mask=is_column)
     tl.store(out + 3 * n_features, fourth, mask=is_column)
-    end = ends + program * 2 * n_features + columns
-    tl.store(end, lowest, mask=is_column)
-    tl.store(end + n_features, highest, mask=is_column)
+    tl.store(out + 4 * n_features, lowest, mask=is_column)
+    tl.store(out + 5 * n_features, highest, mask=is_column)
+    tl.store(out + 6 * n_features, n_lowest.to(tl.float64), mask=is_column)
+    tl.store(out + 7 * n_features, n_highest.to(tl.float64), mask=is_column)
     tl.atomic_or(marks + columns, seen, mask=is_column)
 
 
-def column_statistics(X: Any) -> tuple[Any, Any, Any]:
-    """Return sums of four powers, the smallest and largest values, and the marks of columns.
+def column_statistics(X: Any) -> tuple[Any, Any]:
+    """Return the statistics of columns, and the marks of their values.
 
     Parameters
     ----------
@@ -124,9 +137,9 @@ def column_statistics(X: Any) -> tuple[Any, Any, Any]:
 
     Returns
     -------
-    powers : tensor of shape (4, n_features)
-        In double precision.
-    ends : tensor of shape (2, n_features)
+    statistics : tensor of shape (8, n_features)
+        Sums of four powers, the smallest and the largest value, and the number of rows that have
+        each of these two, all in double precision.
     marks : tensor of shape (n_features,)
         64 bits per column, of which every value sets one.
     """
@@ -134,12 +147,15 @@ def column_statistics(X: Any) -> tuple[Any, Any, Any]:
     n_samples, n_features = X.shape
     n_tiles = triton.cdiv(triton.cdiv(n_samples, ROWS), PROGRAMS)
     n_programs = triton.cdiv(n_samples, ROWS * n_tiles)
-    powers = torch.empty((n_programs, 4, n_features), dtype=torch.float64, device=X.device)
-    ends = torch.empty((n_programs, 2, n_features), dtype=torch.float64, device=X.device)
+    parts = torch.empty((n_programs, 8, n_features), dtype=torch.float64, device=X.device)
     marks = torch.zeros(n_features, dtype=torch.int64, device=X.device)
     grid = (n_programs, triton.cdiv(n_features, COLUMNS))
     _column_statistics[grid](
-        X, powers, ends, marks, *X.shape, n_tiles, row_block=ROWS, block=COLUMNS
+        X, parts, marks, n_samples, n_features, n_tiles, row_block=ROWS, block=COLUMNS
     )
-    lowest, highest = ends.unbind(dim=1)
-    return powers.sum(dim=0), torch.stack([lowest.amin(dim=0), highest.amax(dim=0)]), marks
+    ends = torch.stack([parts[:, 4].amin(dim=0), parts[:, 5].amax(dim=0)])
+    # The rows of a program count if its end is that of all.
+    parts[:, 6:] *= parts[:, 4:6] == ends
+    sums = parts.sum(dim=0)
+    sums[4:6] = ends
+    return sums, marks

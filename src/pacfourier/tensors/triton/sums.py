@@ -50,11 +50,11 @@ def fused_sums_and_sizes(
     else:
         chunks = code_chunks(codes, tile.samples, X.device)
     totals, sizes = column_sums(X, chunks, codes.shape[1], frequencies, largest, tile)
-    packed = host(torch.cat([totals.flatten(0, 1), sizes[None]]))
-    sums = packed[:-1].reshape(-1, 4, len(frequencies))
-    waves = sums[:, 0] + 1j * sums[:, 1]
-    squares, products = sums[:, 2:].sum(axis=0)
-    return waves, double_angle_sums(squares, products, len(X)), packed[-1]
+    squares, products = totals[:, 2:].sum(dim=0)
+    harmonics = double_angle_sums(squares, products, len(X))
+    waves = torch.complex(totals[:, 0], totals[:, 1])
+    packed = host(torch.cat([waves, harmonics[None], sizes[None].to(waves.dtype)]))
+    return packed[:-2], packed[-2], packed[-1].real
 
 
 def column_sums(
