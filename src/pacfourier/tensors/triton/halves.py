@@ -84,9 +84,9 @@ def tile_of(X: torch.Tensor) -> Tile:
     """Return the tile that was measured to be fastest, or a smaller one if the chip is smaller."""
     if shared_memory(X.device) < 200_000:
         return gradient_tile(X)
-    if _width(X) <= 128:
+    if X.shape[1] <= 128:
         # With one stage two programs share a processor: one multiplies, the other takes cosines.
-        return Tile(128, 64, _width(X), warps=8, stages=1)
+        return Tile(128, 64, -(-X.shape[1] // 16) * 16, warps=8, stages=1)
     return Tile(128, 128, 64, warps=8, stages=3)
 
 

@@ -81,15 +81,79 @@ def _streamed_turns(
 
 
 @triton.jit
-def _resident_turns(high, low, scale, sample_high, sample_low, right, is_exact: tl.constexpr):
+def _loaded(matrix, rows, first: tl.constexpr, second: tl.constexpr, third: tl.constexpr):
+    """Load rows in blocks of features. Blocks of size zero are not loaded.
+
+    The size of a block must be a power of two, so that 112 features take three of them.
+    """
+    block = tl.load(matrix + rows + tl.arange(0, first)[None, :])
+    next_block, last_block = block, block
+    if second:
+        next_block = tl.load(matrix + rows + first + tl.arange(0, second)[None, :])
+    if third:
+        last_block = tl.load(matrix + rows + first + second + tl.arange(0, third)[None, :])
+    return block, next_block, last_block
+
+
+@triton.jit
+def _add_product(
+    total,
+    left,
+    next_left,
+    last_left,
+    right,
+    next_right,
+    last_right,
+    second: tl.constexpr,
+    third: tl.constexpr,
+):
+    """Add the product of two matrices in blocks of features to a total."""
+    total = tl.dot(left, right.T, total)
+    if second:
+        total = tl.dot(next_left, next_right.T, total)
+    if third:
+        total = tl.dot(last_left, last_right.T, total)
+    return total
+
+
+@triton.jit
+def _resident_turns(
+    high,
+    next_high,
+    last_high,
+    low,
+    next_low,
+    last_low,
+    scale,
+    sample_high,
+    sample_low,
+    rows,
+    first: tl.constexpr,
+    second: tl.constexpr,
+    third: tl.constexpr,
+    is_exact: tl.constexpr,
+):
     """Return the phases of a tile in turns, for frequencies that are already loaded."""
-    sample = tl.load(sample_high + right)
-    turns = tl.dot(high, sample.T) * scale
+    # All loads come first, so that the program waits for memory only once.
+    a, b, c = _loaded(sample_high, rows, first, second, third)
     if is_exact:
-        rest = tl.load(sample_low + right)
-        small = tl.zeros((high.shape[0], right.shape[0]), tl.float32)
-        turns += _cross_product(high, low, sample, rest, small) * scale
+        d, e, f = _loaded(sample_low, rows, first, second, third)
+    none = tl.zeros((high.shape[0], rows.shape[0]), tl.float32)
+    turns = _add_product(none, high, next_high, last_high, a, b, c, second, third) * scale
+    if is_exact:
+        small = _add_product(none, high, next_high, last_high, d, e, f, second, third)
+        turns += _add_product(small, low, next_low, last_low, a, b, c, second, third) * scale
     return turns
+
+
+@triton.jit
+def _thread_sums(values):
+    """Sum over samples, but only those that one thread holds: two neighbours in every eight.
+
+    Sums over threads take time, so they are left to the end. The result has four columns.
+    """
+    groups = tl.reshape(values, (values.shape[0], values.shape[1] // 8, 4, 2))
+    return tl.sum(tl.sum(groups, axis=1), axis=2)
 
 
 @triton.jit
@@ -107,6 +171,8 @@ def _wave_sums(
     n_frequencies,
     width: tl.constexpr,
     width_block: tl.constexpr,
+    second_block: tl.constexpr,
+    third_block: tl.constexpr,
     frequency_block: tl.constexpr,
     sample_block: tl.constexpr,
     is_plain: tl.constexpr,
@@ -124,18 +190,40 @@ def _wave_sums(
     scale = tl.load(scales + members)[:, None]
     features = tl.arange(0, width_block)[None, :]
     left = members[:, None] * width + features
-    reals = tl.zeros((frequency_block,), tl.float32)
-    imaginaries = tl.zeros((frequency_block,), tl.float32)
-    squares = tl.zeros((frequency_block,), tl.float32)
-    products = tl.zeros((frequency_block,), tl.float32)
+    reals = tl.zeros((frequency_block, 4), tl.float32)
+    imaginaries = tl.zeros((frequency_block, 4), tl.float32)
+    squares = tl.zeros((frequency_block, 4), tl.float32)
+    products = tl.zeros((frequency_block, 4), tl.float32)
     # If one tile covers all features, the frequencies are loaded only once.
-    if width == width_block:
-        high, low = tl.load(frequency_high + left), tl.load(frequency_low + left)
+    is_resident: tl.constexpr = width == width_block + second_block + third_block
+    if is_resident:
+        rows_of_tile = members[:, None] * width
+        high, next_high, last_high = _loaded(
+            frequency_high, rows_of_tile, width_block, second_block, third_block
+        )
+        low, next_low, last_low = _loaded(
+            frequency_low, rows_of_tile, width_block, second_block, third_block
+        )
     for tile in tl.range(tl.load(counts + chunk), num_stages=stages):
         rows = start + tile * sample_block + tl.arange(0, sample_block)
-        right = rows.to(tl.int64)[:, None] * width + features
-        if width == width_block:
-            turns = _resident_turns(high, low, scale, sample_high, sample_low, right, is_exact)
+        first = rows.to(tl.int64)[:, None] * width
+        if is_resident:
+            turns = _resident_turns(
+                high,
+                next_high,
+                last_high,
+                low,
+                next_low,
+                last_low,
+                scale,
+                sample_high,
+                sample_low,
+                first,
+                width_block,
+                second_block,
+                third_block,
+                is_exact,
+            )
         else:
             turns = _streamed_turns(
                 frequency_high,
@@ -144,7 +232,7 @@ def _wave_sums(
                 sample_high,
                 sample_low,
                 left,
-                right,
+                first + features,
                 width,
                 is_exact,
                 stages,
@@ -152,20 +240,20 @@ def _wave_sums(
         cosines, sines = _cosine_sine(turns)
         counted = cosines
         if is_plain:
-            reals += tl.sum(cosines, axis=1)
-            imaginaries += tl.sum(sines, axis=1)
+            reals += _thread_sums(cosines)
+            imaginaries += _thread_sums(sines)
         else:
             value = tl.load(values + rows)[None, :]
-            reals += tl.sum(value * cosines, axis=1)
-            imaginaries += tl.sum(value * sines, axis=1)
+            reals += _thread_sums(value * cosines)
+            imaginaries += _thread_sums(value * sines)
             counted *= tl.load(firsts + rows)[None, :]
-        squares += tl.sum(counted * cosines, axis=1)
-        products += tl.sum(counted * sines, axis=1)
+        squares += _thread_sums(counted * cosines)
+        products += _thread_sums(counted * sines)
     out = sums + chunk.to(tl.int64) * 4 * n_frequencies + members
-    tl.store(out, reals)
-    tl.store(out + n_frequencies, imaginaries)
-    tl.store(out + 2 * n_frequencies, squares)
-    tl.store(out + 3 * n_frequencies, products)
+    tl.store(out, tl.sum(reals, axis=1))
+    tl.store(out + n_frequencies, tl.sum(imaginaries, axis=1))
+    tl.store(out + 2 * n_frequencies, tl.sum(squares, axis=1))
+    tl.store(out + 3 * n_frequencies, tl.sum(products, axis=1))
 
 
 def chunk_sums(frequencies: Any, samples: Any, chunks: Any, tile: Any, *, is_exact: bool) -> Any:
@@ -194,15 +282,27 @@ def chunk_sums(frequencies: Any, samples: Any, chunks: Any, tile: Any, *, is_exa
         sums,
         n_frequencies,
         width,
+        *feature_blocks(tile.features),
         is_plain=chunks.is_plain,
         **_options(tile, is_exact),
     )
     return sums
 
 
+def feature_blocks(n_features: int) -> list[int]:
+    """Return three powers of two or zeros, the largest first, that sum up to a number.
+
+    >>> feature_blocks(112)
+    [64, 32, 16]
+    >>> feature_blocks(128)
+    [128, 0, 0]
+    """
+    blocks = [2**k for k in range(n_features.bit_length(), -1, -1) if n_features >> k & 1]
+    return [*blocks, 0, 0][:3]
+
+
 def _options(tile: Any, is_exact: bool) -> dict[str, int]:
     return {
-        "width_block": tile.features,
         "frequency_block": tile.frequencies,
         "sample_block": tile.samples,
         "is_exact": is_exact,
@@ -295,6 +395,7 @@ def tile_gradients(
         gradients,
         n_frequencies,
         width,
+        width_block=tile.features,
         **_options(tile, is_exact),
     )
     return gradients
