@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pacfourier.estimators.boosted_rff import BoostedRFF
     from pacfourier.estimators.certify import certify
     from pacfourier.estimators.certify_predictions import certify_predictions
+    from pacfourier.estimators.device_batches import device_batches
     from pacfourier.estimators.fourier_classifier import FourierClassifier
     from pacfourier.estimators.fourier_regressor import FourierRegressor
     from pacfourier.estimators.gibbs_rff import GibbsRFF
@@ -52,6 +53,7 @@ __all__ = [
     "bounds",
     "certify",
     "certify_predictions",
+    "device_batches",
     "divergence_ball_posterior",
     "fit_batches",
     "gibbs_posterior",
@@ -80,6 +82,7 @@ _HOMES = {
     "alignment_losses": "pacfourier.estimators.losses",
     "certify": "pacfourier.estimators.certify",
     "certify_predictions": "pacfourier.estimators.certify_predictions",
+    "device_batches": "pacfourier.estimators.device_batches",
     "divergence_ball_posterior": "pacfourier.pacbayes.balls",
     "fit_batches": "pacfourier.data.batches",
     "gibbs_posterior": "pacfourier.pacbayes.posteriors",

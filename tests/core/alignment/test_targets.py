@@ -7,6 +7,7 @@ from pacfourier.core.alignment.targets import (
     ClassTarget,
     ContinuousTarget,
     LabelSetTarget,
+    distinct_values,
     target_of,
     target_type_of,
 )
@@ -27,6 +28,23 @@ from pacfourier.core.alignment.targets import (
 )
 def test_labels_are_read_off_y(y, kind):
     assert isinstance(target_of(np.asarray(y)), kind)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64, np.float32, bool, "U2"])
+def test_distinct_values_are_those_of_numpy(dtype, rng):
+    y = rng.integers(3, 9, 50).astype(dtype)
+    samples = [y, y[:1], y[:0]]
+    if np.issubdtype(y.dtype, np.integer):
+        ends = np.iinfo(dtype)
+        samples += [
+            np.array([ends.max, ends.min, ends.max], dtype=dtype),
+            np.array([ends.max, ends.max - 3], dtype=dtype),
+            np.array([ends.min, ends.min + 100, ends.min], dtype=dtype),
+        ]
+    for values in samples:
+        found = distinct_values(values)
+        assert found.dtype == values.dtype
+        np.testing.assert_array_equal(found, np.unique(values))
 
 
 @pytest.mark.parametrize("labels", ["auto", "multiclass", "multilabel", "continuous"])

@@ -46,6 +46,8 @@ __all__ = [
 ]
 
 Residuals: TypeAlias = Literal["hinge", "square"]
+# Integers of a smaller range are counted in an array of this size.
+LARGEST_RANGE = 2**16
 
 
 class Coder(Protocol):
@@ -161,7 +163,7 @@ class ClassTarget:
     @staticmethod
     def witnesses(y: NDArray[Any]) -> NDArray[Any]:
         """Return each class once. A matrix gives its extremes, which ``of`` then refuses."""
-        return np.unique(y) if y.ndim == 1 else _extremes(y)
+        return distinct_values(y) if y.ndim == 1 else _extremes(y)
 
     def encode(self, y: NDArray[Any]) -> sparse.csr_array:
         """Return the indicator of the class of each row."""
@@ -424,7 +426,7 @@ class AutoTarget:
     def witnesses(y: NDArray[Any]) -> NDArray[Any]:
         """Return witnesses from which the kind can be found, even if later blocks change it."""
         are_classes = y.ndim == 1 and not _fractions(y).any()
-        return np.unique(y) if are_classes else _extremes(y)
+        return distinct_values(y) if are_classes else _extremes(y)
 
 
 NAMED_TYPES = (
@@ -508,6 +510,22 @@ def shown_type(y: NDArray[Any]) -> TargetType:
     raise ValueError(
         "y has columns of integers: pass target_type='continuous' if they are numbers."
     )
+
+
+def distinct_values(y: NDArray[Any]) -> NDArray[Any]:
+    """Return each value once, in order. Integers of a small range are counted, not sorted.
+
+    >>> distinct_values(np.array([7, -1, 7, 3]))
+    array([-1,  3,  7])
+    """
+    if y.dtype.kind not in "iu" or not len(y):
+        return np.unique(y)
+    lowest = y.min()
+    if int(y.max()) - int(lowest) >= LARGEST_RANGE:
+        return np.unique(y)
+    # Unsafe for the largest unsigned integers alone, whose differences are still exact.
+    counts = np.bincount(np.subtract(y, lowest, dtype=np.intp, casting="unsafe"))
+    return np.flatnonzero(counts).astype(y.dtype) + lowest
 
 
 def _extremes(y: NDArray[Any]) -> NDArray[Any]:

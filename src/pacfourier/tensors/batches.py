@@ -1,0 +1,128 @@
+"""Batches of an array in the memory of the host, copied to a device while it computes.
+
+A device copies from memory that the operating system cannot move, which is called pinned. Threads
+fill one of two pinned buffers while the other is copied and the batch before it is in use.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_consistent_length
+
+from pacfourier.arrays import host
+from pacfourier.core.ahead import ahead
+
+__all__ = ["DeviceBatches"]
+
+# The most numbers in a batch: 256 MB in single precision.
+LARGEST_BATCH = 2**26
+# One thread fills a buffer several times more slowly than a device copies it.
+N_FILLERS = 8
+
+
+class DeviceBatches:
+    """Rows of an array on the host as batches on a device.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,) or (n_samples, n_outputs)
+    sample_weight : array of shape (n_samples,) or None
+    device : str or torch.device
+    """
+
+    def __init__(self, X: Any, y: Any, sample_weight: Any, device: Any) -> None:
+        self.X = _checked_rows(X)
+        self.y = y if sparse.issparse(y) else np.asarray(host(y))
+        self.weights = None if sample_weight is None else np.asarray(host(sample_weight))
+        check_consistent_length(self.X, self.y, self.weights)
+        self.device = _checked_device(device)
+        is_single = self.X.dtype in (np.float16, np.float32)
+        self._dtype = torch.float32 if is_single else torch.float64
+
+    def __iter__(self) -> Iterator[tuple[torch.Tensor, Any, Any]]:
+        blocks = self._streamed() if self.device.type == "cuda" else self._copied()
+        with closing(ahead(blocks)) as arriving:
+            for rows, block, copied in arriving:
+                if copied is not None:
+                    stream = torch.cuda.current_stream(self.device)
+                    stream.wait_event(copied)
+                    # Tells torch not to use this memory again before the work of this stream ends.
+                    block.record_stream(stream)
+                yield block, self.y[rows], None if self.weights is None else self.weights[rows]
+
+    def labels(self) -> Iterator[Any]:
+        """Yield the labels alone, batch by batch."""
+        for rows in self._slices():
+            yield self.y[rows]
+
+    def _slices(self) -> Iterator[slice]:
+        size = max(1, LARGEST_BATCH // self.X.shape[1])
+        for start in range(0, len(self.X), size):
+            yield slice(start, min(start + size, len(self.X)))
+
+    def _copied(self) -> Iterator[tuple[slice, torch.Tensor, None]]:
+        """Yield slices of rows and copies of them on the CPU."""
+        for rows in self._slices():
+            block = torch.empty(self.X[rows].shape, dtype=self._dtype)
+            np.copyto(block.numpy(), self.X[rows])
+            yield rows, block, None
+
+    def _streamed(self) -> Iterator[tuple[slice, torch.Tensor, torch.cuda.Event]]:
+        """Yield slices of rows, tensors that will hold them, and events after their copies."""
+        copies = torch.cuda.Stream(self.device)
+        shape = self.X[next(self._slices())].shape
+        buffers = [torch.empty(shape, dtype=self._dtype, pin_memory=True) for _ in range(2)]
+        events = [torch.cuda.Event() for _ in buffers]
+        with ThreadPoolExecutor(N_FILLERS) as fillers:
+            for number, rows in enumerate(self._slices()):
+                buffer, copied = buffers[number % 2], events[number % 2]
+                copied.synchronize()
+                part = buffer[: rows.stop - rows.start]
+                fill(part.numpy(), self.X[rows], fillers)
+                with torch.cuda.stream(copies):
+                    block = part.to(self.device, non_blocking=True)
+                    copied.record()
+                yield rows, block, copied
+
+
+def fill(target: NDArray[Any], source: NDArray[Any], fillers: ThreadPoolExecutor) -> None:
+    """Copy rows in threads, because one thread does not use the bandwidth of the memory."""
+    parts = np.array_split(np.arange(len(source)), N_FILLERS)
+    slices = [slice(part[0], part[-1] + 1) for part in parts if len(part)]
+    for _ in fillers.map(lambda rows: np.copyto(target[rows], source[rows]), slices):
+        pass
+
+
+def _checked_rows(X: Any) -> NDArray[Any]:
+    if sparse.issparse(X):
+        raise ValueError(
+            f"X must be dense to be copied to a device, got {type(X).__name__}: fit it on the CPU, "
+            "or call its method toarray()."
+        )
+    rows = np.asarray(host(X))
+    if rows.ndim != 2 or 0 in rows.shape or rows.dtype.kind not in "biuf":
+        raise ValueError(
+            "X must be a matrix of real numbers with at least one row and one column, got shape "
+            f"{rows.shape} and dtype {rows.dtype}."
+        )
+    return rows
+
+
+def _checked_device(device: Any) -> torch.device:
+    """Return the device, with its number if it is a CUDA device."""
+    found = torch.device(device)
+    if found.type == "cpu":
+        return found
+    if found.type != "cuda" or not torch.cuda.is_available():
+        raise ValueError(
+            f"device must be 'cpu', or a CUDA device that torch can use, got {str(device)!r}."
+        )
+    # A thread may have another current device, so the number is read here.
+    return found if found.index is not None else torch.device("cuda", torch.cuda.current_device())
