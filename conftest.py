@@ -54,6 +54,7 @@ NEEDS = {
         "tests/tabular/test_encoding.py",
     ],
     "torch": [
+        "src/pacfourier/estimators/device_batches.py",
         "src/pacfourier/export/torch_conversion.py",
         "src/pacfourier/export/torch_modules.py",
         "src/pacfourier/tensors",

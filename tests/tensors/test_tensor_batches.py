@@ -22,8 +22,9 @@ def device(request):
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
-    """Batches of 70 rows: fourteen, and one of 20."""
+    """Batches of 70 rows: fourteen, and one of 20. Buffers of 16 rows."""
     monkeypatch.setattr(batches, "LARGEST_BATCH", 70 * D)
+    monkeypatch.setattr(batches, "LARGEST_BUFFER", 16 * D)
 
 
 def sample(dtype=np.float32):

@@ -19,6 +19,11 @@ def tensor_host(X: torch.Tensor) -> NDArray[Any]:
     return np.asarray(X.detach().cpu())
 
 
+def queued(values: NDArray[Any], device: torch.device) -> torch.Tensor:
+    """Return a small new array as a tensor. The host does not wait for work of the device."""
+    return torch.from_numpy(values).to(device, non_blocking=True)
+
+
 @beside.register(torch.Tensor)
 @matching.register(torch.Tensor)
 def tensor_matching(X: torch.Tensor, values: NDArray[Any]) -> torch.Tensor:

@@ -1,9 +1,11 @@
 """Batches of an array in the memory of the host, copied to a device while it computes.
 
-A device copies from memory that the operating system cannot move, which is called pinned. Threads
-fill one of two pinned buffers while the other is copied and the batch before it is in use.
+A device copies fastest from memory that the operating system cannot move, which is called pinned.
+Threads fill one of a few small pinned buffers while the others are copied, and while the batch
+before this one is in use.
 """
 
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -20,8 +22,9 @@ from pacfourier.core.ahead import ahead
 
 __all__ = ["DeviceBatches"]
 
-# The most numbers in a batch: 256 MB in single precision.
-LARGEST_BATCH = 2**26
+# The most numbers in a batch, 512 MB in single precision, and in a buffer, 32 MB.
+LARGEST_BATCH, LARGEST_BUFFER = 2**27, 2**23
+N_BUFFERS = 3
 # One thread fills a buffer several times more slowly than a device copies it.
 N_FILLERS = 8
 
@@ -76,20 +79,30 @@ class DeviceBatches:
 
     def _streamed(self) -> Iterator[tuple[slice, torch.Tensor, torch.cuda.Event]]:
         """Yield slices of rows, tensors that will hold them, and events after their copies."""
+        n_features = self.X.shape[1]
         copies = torch.cuda.Stream(self.device)
-        shape = self.X[next(self._slices())].shape
-        buffers = [torch.empty(shape, dtype=self._dtype, pin_memory=True) for _ in range(2)]
-        events = [torch.cuda.Event() for _ in buffers]
+        size = min(len(self.X), max(1, LARGEST_BUFFER // n_features))
+        pinned = torch.empty((N_BUFFERS, size, n_features), dtype=self._dtype, pin_memory=True)
+        free = deque((buffer, torch.cuda.Event()) for buffer in pinned)
         with ThreadPoolExecutor(N_FILLERS) as fillers:
-            for number, rows in enumerate(self._slices()):
-                buffer, copied = buffers[number % 2], events[number % 2]
-                copied.synchronize()
-                part = buffer[: rows.stop - rows.start]
-                fill(part.numpy(), self.X[rows], fillers)
+            for rows in self._slices():
                 with torch.cuda.stream(copies):
-                    block = part.to(self.device, non_blocking=True)
-                    copied.record()
+                    shape = (rows.stop - rows.start, n_features)
+                    block = torch.empty(shape, dtype=self._dtype, device=self.device)
+                for part, source in zip(block.split(size), self._parts(rows, size), strict=True):
+                    buffer, copied = free.popleft()
+                    copied.synchronize()
+                    fill(buffer[: len(part)].numpy(), source, fillers)
+                    with torch.cuda.stream(copies):
+                        part.copy_(buffer[: len(part)], non_blocking=True)
+                        copied = torch.cuda.Event()
+                        copied.record()
+                    free.append((buffer, copied))
                 yield rows, block, copied
+
+    def _parts(self, rows: slice, size: int) -> Iterator[NDArray[Any]]:
+        for start in range(rows.start, rows.stop, size):
+            yield self.X[start : min(start + size, rows.stop)]
 
 
 def fill(target: NDArray[Any], source: NDArray[Any], fillers: ThreadPoolExecutor) -> None:

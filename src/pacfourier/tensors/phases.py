@@ -58,7 +58,8 @@ def tensor_largest_magnitudes(X: torch.Tensor) -> FloatArray:
 
 def magnitudes(X: torch.Tensor) -> torch.Tensor:
     """Return the largest absolute value of each feature as a tensor, without a copy of X."""
-    return torch.maximum(X.amax(dim=0), -X.amin(dim=0))
+    lowest, highest = torch.aminmax(X, dim=0)
+    return torch.maximum(highest, -lowest)
 
 
 def phase_sizes(frequencies: torch.Tensor, magnitudes: torch.Tensor) -> FloatArray:

@@ -3,11 +3,11 @@ import re
 import numpy as np
 import pytest
 
+from pacfourier.core.alignment import targets
 from pacfourier.core.alignment.targets import (
     ClassTarget,
     ContinuousTarget,
     LabelSetTarget,
-    distinct_values,
     target_of,
     target_type_of,
 )
@@ -30,19 +30,15 @@ def test_labels_are_read_off_y(y, kind):
     assert isinstance(target_of(np.asarray(y)), kind)
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64, np.float32, bool, "U2"])
-def test_distinct_values_are_those_of_numpy(dtype, rng):
-    y = rng.integers(3, 9, 50).astype(dtype)
-    samples = [y, y[:1], y[:0]]
-    if np.issubdtype(y.dtype, np.integer):
-        ends = np.iinfo(dtype)
-        samples += [
-            np.array([ends.max, ends.min, ends.max], dtype=dtype),
-            np.array([ends.max, ends.max - 3], dtype=dtype),
-            np.array([ends.min, ends.min + 100, ends.min], dtype=dtype),
-        ]
-    for values in samples:
-        found = distinct_values(values)
+@pytest.mark.parametrize("size", [0, 1, 9, 10, 11, 500])
+@pytest.mark.parametrize("n_values", [1, 2, 5, 40])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint64, np.float32, "U2", object])
+def test_distinct_values_are_those_of_numpy(dtype, n_values, size, monkeypatch, rng):
+    """Ten labels at a time. Values come late, and there may be more than are compared."""
+    monkeypatch.setattr(targets, "LABELS_TOGETHER", 10)
+    y = np.sort(rng.integers(0, n_values, size)).astype(dtype)
+    for values in (y, rng.permutation(y), y[::-1]):
+        found = targets.distinct_values(values)
         assert found.dtype == values.dtype
         np.testing.assert_array_equal(found, np.unique(values))
 

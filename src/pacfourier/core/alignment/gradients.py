@@ -33,6 +33,7 @@ from pacfourier.core.phases import (
     phase_sizes,
     precision_groups,
     run_tasks,
+    single_threaded_blas,
     turn_blocks,
 )
 
@@ -74,8 +75,6 @@ class AlignmentObjective:
 
     def __call__(self, frequencies: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return losses of shape (n_frequencies,) and gradients shaped like the frequencies."""
-        losses = np.empty(len(frequencies))
-        gradients = np.empty(frequencies.shape)
         sizes = phase_sizes(frequencies, self.magnitudes)
         samples = {np.float32: self.rounded, np.float64: self.X}
         tasks = [
@@ -83,13 +82,19 @@ class AlignmentObjective:
             for dtype, members in precision_groups(sizes, self.precision)
             for band in kept_bands(samples[dtype], len(members))
         ]
+        if len(tasks) == 1:
+            dtype = tasks[0][0]
+            with single_threaded_blas():
+                found: tuple[FloatArray, FloatArray] = losses_and_gradients(
+                    samples[dtype], self, frequencies, dtype
+                )
+            return found
+        losses, gradients = np.empty(len(frequencies)), np.empty(frequencies.shape)
 
         def fill(task: tuple[type[np.floating[Any]], NDArray[np.intp]]) -> None:
             dtype, members = task
-            # Most often on a GPU, these are all of them, which need no copy.
-            chosen = slice(None) if len(members) == len(frequencies) else members
-            losses[chosen], gradients[chosen] = losses_and_gradients(
-                samples[dtype], self, frequencies[chosen], dtype
+            losses[members], gradients[members] = losses_and_gradients(
+                samples[dtype], self, frequencies[members], dtype
             )
 
         run_tasks(fill, tasks)

@@ -129,8 +129,10 @@ class AlignmentSums:
         """Return the alignment loss of every frequency, given the agreement matrix A."""
         # Real and imaginary parts as neighbouring columns: one product of contiguous numbers.
         parts = np.ascontiguousarray(self.waves).view(np.float64)
-        aligned = np.einsum("rm,rm->m", parts, agreement @ parts).reshape(-1, 2).sum(axis=1)
-        return alignment_loss(aligned, float(np.vdot(agreement, self.gram)), self.pairs)
+        aligned = np.einsum("rm,rm->m", parts, agreement @ parts)
+        return alignment_loss(
+            aligned[::2] + aligned[1::2], float(np.vdot(agreement, self.gram)), self.pairs
+        )
 
     @property
     def loss_rounding(self) -> FloatArray:
@@ -217,7 +219,10 @@ def balanced_losses(sums: AlignmentSums, target: Target) -> FloatArray:
     balance = target.balance(sums.totals)
     if balance is None:
         return target_losses(sums, target)
-    return rescaled_sums(sums, balance.scale).losses(balance.agreement)
+    # The factors of the classes go into the agreement, because there are many more waves.
+    factors = np.outer(balance.scale, balance.scale)
+    rescaled = replace(sums, squared_weight=float(np.trace(sums.gram * factors)))
+    return rescaled.losses(balance.agreement * factors)
 
 
 def rescaled_sums(sums: AlignmentSums, scale: FloatArray) -> AlignmentSums:

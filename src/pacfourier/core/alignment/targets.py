@@ -46,8 +46,8 @@ __all__ = [
 ]
 
 Residuals: TypeAlias = Literal["hinge", "square"]
-# Integers of a smaller range are counted in an array of this size.
-LARGEST_RANGE = 2**16
+# Labels that are looked at together, and the most classes that each of them is compared with.
+LABELS_TOGETHER, FEW_CLASSES = 2**16, 32
 
 
 class Coder(Protocol):
@@ -513,19 +513,25 @@ def shown_type(y: NDArray[Any]) -> TargetType:
 
 
 def distinct_values(y: NDArray[Any]) -> NDArray[Any]:
-    """Return each value once, in order. Integers of a small range are counted, not sorted.
+    """Return each value once, in order.
+
+    Sorting all labels would take longer than most fits on a GPU. If there are few values, most
+    blocks of labels hold only those that were found before.
 
     >>> distinct_values(np.array([7, -1, 7, 3]))
     array([-1,  3,  7])
     """
-    if y.dtype.kind not in "iu" or not len(y):
-        return np.unique(y)
-    lowest = y.min()
-    if int(y.max()) - int(lowest) >= LARGEST_RANGE:
-        return np.unique(y)
-    # Unsafe for the largest unsigned integers alone, whose differences are still exact.
-    counts = np.bincount(np.subtract(y, lowest, dtype=np.intp, casting="unsafe"))
-    return np.flatnonzero(counts).astype(y.dtype) + lowest
+    known = np.unique(y[:LABELS_TOGETHER])
+    for start in range(LABELS_TOGETHER, len(y), LABELS_TOGETHER):
+        if len(known) > FEW_CLASSES:
+            return np.unique(y)
+        block = y[start : start + LABELS_TOGETHER]
+        is_new = block != known[0]
+        for value in known[1:]:
+            is_new &= block != value
+        if is_new.any():
+            known = np.union1d(known, block[is_new])
+    return known
 
 
 def _extremes(y: NDArray[Any]) -> NDArray[Any]:

@@ -62,13 +62,17 @@ class Particles:
         )
 
     def replaced(self, others: Self, chosen: NDArray[np.bool_]) -> Self:
-        """Return the particles after the chosen ones are replaced by those of ``others``."""
-        column = chosen[:, np.newaxis]
+        """Return the particles after the chosen ones are replaced by those of ``others``.
+
+        The arrays of ``others`` are used for the result.
+        """
+        others.normals[~chosen] = self.normals[~chosen]
+        others.gradients[~chosen] = self.gradients[~chosen]
         return type(self)(
-            np.where(column, others.normals, self.normals),
+            others.normals,
             np.where(chosen, others.components, self.components),
             np.where(chosen, others.potentials, self.potentials),
-            np.where(column, others.gradients, self.gradients),
+            others.gradients,
         )
 
 
@@ -101,7 +105,8 @@ class TemperedPosterior:
         scales = self.scales[components][:, np.newaxis]
         losses, gradients = self.loss(scales * normals)
         tau = self.inverse_temperature
-        return Particles(normals, components, tau * losses, tau * scales * gradients)
+        gradients *= tau * scales
+        return Particles(normals, components, tau * losses, gradients)
 
     def frequencies(self, particles: Particles) -> FloatArray:
         """Return the frequencies sigma_k u of particles."""
@@ -114,7 +119,7 @@ class LangevinNoise(NamedTuple):
     Attributes
     ----------
     normals : array of shape (n_particles, n_features)
-        The xi of the proposals.
+        The xi of the proposals. The move overwrites them.
     exponentials : array of shape (n_particles,)
         They decide which proposals are accepted.
     """
@@ -157,10 +162,12 @@ def langevin_move(
     (Cotter et al., 2013). If V is zero, the proposal leaves the prior exactly unchanged, so the
     step need not shrink as the dimension grows. Returns the particles, and which of them moved.
     """
-    # In place, because new arrays take longer than these sums.
-    points = (2 - step) * particles.normals
-    points -= 2 * step * power * particles.gradients
-    points += np.sqrt(8 * step) * noise.normals
+    drift = (2 - step) * particles.normals
+    drift -= 2 * step * power * particles.gradients
+    # Where the noise was, because new memory takes longer than these sums.
+    points = noise.normals
+    points *= np.sqrt(8 * step)
+    points += drift
     points /= 2 + step
     proposed = posterior.at(points, particles.components)
     log_ratio = log_flow(particles, proposed, power, step)

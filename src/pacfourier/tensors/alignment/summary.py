@@ -16,6 +16,7 @@ from pacfourier.core.alignment.summary import (
     row_fingerprints,
     sample_summary,
 )
+from pacfourier.tensors.arrays import queued
 from pacfourier.tensors.codes import ClassCodes
 from pacfourier.tensors.triton import has_triton
 
@@ -91,7 +92,7 @@ def label_fingerprints(codes: sparse.csr_array | ClassCodes, device: torch.devic
     if not isinstance(codes, ClassCodes):
         return torch.as_tensor(row_fingerprints(codes).view(np.int64), device=device)
     table = row_fingerprints(np.eye(codes.shape[1])).view(np.int64)
-    return torch.as_tensor(table, device=device)[codes.columns]
+    return queued(table, device)[codes.columns]
 
 
 def plain_statistics(X: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -125,7 +126,7 @@ def tensor_fingerprints(X: torch.Tensor) -> NDArray[np.uint64]:
 def fingerprints_of(X: torch.Tensor) -> torch.Tensor:
     """Return one number per row as a signed tensor on the device of X."""
     multipliers = fingerprint_multipliers(X.shape[1]).view(np.int64)
-    factors = torch.as_tensor(multipliers, device=X.device)
+    factors = queued(multipliers, X.device)
     if X.is_cuda and has_triton():
         from pacfourier.tensors.triton.summaries import fingerprints
 

@@ -3,7 +3,7 @@
 # mypy: disable-error-code="misc"
 # The types of the core do not mention tensors, so mypy rejects their registration.
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -38,33 +38,48 @@ def tensor_wave_sums(
     precision: Precision,
 ) -> tuple[ComplexArray, ComplexArray, FloatArray]:
     """Return waves, harmonics and rounding; the sums of blocks are added in double precision."""
-    n_frequencies, n_features = frequencies.shape
-    waves = np.empty((weighted.shape[1], n_frequencies), dtype=np.complex128)
-    harmonics = np.empty(n_frequencies, dtype=np.complex128)
-    rounding = np.zeros(n_frequencies)
     largest = magnitudes(X)
-    coarse = FACTOR_ROUNDING[product_precision(X.device)]
-    is_fused = precision == "single" and X.is_cuda and has_triton()
-    for columns in frequency_bands(n_frequencies, n_features):
-        block = placed_frequencies(frequencies, columns, X.device)
-        if is_fused:
-            from pacfourier.tensors.triton.sums import fused_sums_and_sizes
+    parts = [
+        band_wave_sums(
+            X, weighted, placed_frequencies(frequencies, columns, X.device), largest, precision
+        )
+        for columns in frequency_bands(*frequencies.shape)
+    ]
+    # Most often there is one band, and copies of its sums would take time.
+    if len(parts) == 1:
+        return parts[0]
+    waves, harmonics, rounding = zip(*parts, strict=True)
+    return np.concatenate(waves, axis=1), np.concatenate(harmonics), np.concatenate(rounding)
 
-            # For all frequencies, because reading the sizes first would make the host wait twice.
-            waves[:, columns], harmonics[columns], sizes = fused_sums_and_sizes(
-                X, weighted, block, largest
+
+def band_wave_sums(
+    X: torch.Tensor,
+    weighted: Codes,
+    frequencies: torch.Tensor,
+    largest: torch.Tensor,
+    precision: Precision,
+) -> tuple[ComplexArray, ComplexArray, FloatArray]:
+    """Return the same for one band of frequencies, given the magnitudes of the features."""
+    is_fused = precision == "single" and X.is_cuda and has_triton()
+    if is_fused:
+        from pacfourier.tensors.triton.sums import fused_sums_and_sizes
+
+        # For all frequencies, because reading the sizes first would make the host wait twice.
+        waves, harmonics, sizes = fused_sums_and_sizes(X, weighted, frequencies, largest)
+    else:
+        sizes = phase_sizes(frequencies, largest)
+        waves = np.empty((weighted.shape[1], len(sizes)), dtype=np.complex128)
+        harmonics = np.empty(len(sizes), dtype=np.complex128)
+    rounding = np.zeros(len(sizes))
+    coarse = FACTOR_ROUNDING[product_precision(X.device)]
+    for dtype, members in precision_groups(sizes, precision):
+        chosen: Any = slice(None) if len(members) == len(sizes) else members
+        if dtype == np.float32:
+            rounding[chosen] = device_rounding(sizes[chosen], X.shape[1], coarse)
+        if dtype == np.float64 or not is_fused:
+            waves[:, chosen], harmonics[chosen] = blocked_wave_sums(
+                X, weighted, frequencies[chosen], TYPES[dtype]
             )
-        else:
-            sizes = phase_sizes(block, largest)
-        for dtype, members in precision_groups(sizes, precision):
-            places = columns.start + members
-            if dtype == np.float32:
-                rounding[places] = device_rounding(sizes[members], n_features, coarse)
-            if dtype == np.float64 or not is_fused:
-                chosen = block if len(members) == len(block) else block[torch.as_tensor(members)]
-                waves[:, places], harmonics[places] = blocked_wave_sums(
-                    X, weighted, chosen, TYPES[dtype]
-                )
     return waves, harmonics, rounding
 
 

@@ -5,6 +5,7 @@ import torch
 
 from pacfourier.arrays import FloatArray
 from pacfourier.core.prior.frequencies import FrequencyPool
+from pacfourier.tensors.arrays import queued
 from pacfourier.tensors.normals import plain_normals
 from pacfourier.tensors.triton import has_triton
 
@@ -19,7 +20,7 @@ def placed_frequencies(
     if not isinstance(frequencies, FrequencyPool) or frequencies.sampling != "iid":
         return torch.as_tensor(frequencies[rows], device=device)
     first, stop, _ = rows.indices(len(frequencies))
-    scales = torch.as_tensor(frequencies.scales(np.arange(first, stop)), device=device)
+    scales = queued(frequencies.scales(np.arange(first, stop)), device)
     if device.type == "cuda" and has_triton():
         from pacfourier.tensors.triton.candidates import scaled_normals
 

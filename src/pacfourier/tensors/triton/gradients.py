@@ -119,13 +119,16 @@ def fused_losses_and_gradients(
     """Return the losses and gradients of a few frequencies."""
     del dtype  # The kernels are for single precision only.
     found = evaluated(X, objective, torch.from_numpy(frequencies))
-    return found[:, -1], found[:, :-1]
+    return found[:, -1].copy(), found[:, :-1].copy()
 
 
 def evaluated(
     X: SortedSamples, objective: AlignmentObjective, frequencies: torch.Tensor
 ) -> FloatArray:
-    """Return the gradients, and the losses as a last column. On CUDA, replay what was recorded."""
+    """Return the gradients, and the losses as a last column.
+
+    On CUDA, this replays what was recorded, and the next call overwrites the result.
+    """
     n_frequencies, n_features = frequencies.shape
     n_padded = -(-n_frequencies // X.tile.frequencies) * X.tile.frequencies
     if not X.units.is_cuda:
@@ -141,7 +144,7 @@ def evaluated(
     replay.graph.replay()
     replay.received.copy_(replay.found, non_blocking=True)
     torch.cuda.current_stream(X.units.device).synchronize()
-    return np.array(replay.received[:n_frequencies])
+    return host(replay.received)[:n_frequencies]
 
 
 def recorded(X: SortedSamples, objective: AlignmentObjective, shape: tuple[int, int]) -> Replay:

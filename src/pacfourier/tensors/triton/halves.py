@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacfourier.arrays import host
+from pacfourier.tensors.arrays import queued
 
 # The number of samples that one program adds up before it writes its sums.
 ROWS_PER_CHUNK = 2048
@@ -84,9 +85,10 @@ def tile_of(X: torch.Tensor) -> Tile:
     """Return the tile that was measured to be fastest, or a smaller one if the chip is smaller."""
     if shared_memory(X.device) < 200_000:
         return gradient_tile(X)
-    if X.shape[1] <= 128:
-        # With one stage two programs share a processor: one multiplies, the other takes cosines.
-        return Tile(128, 64, -(-X.shape[1] // 16) * 16, warps=8, stages=1)
+    width = -(-X.shape[1] // 16) * 16
+    if width <= 128:
+        # So small that two programs share a processor: one multiplies, the other takes cosines.
+        return Tile(128, 64, width, warps=8, stages=2 if width <= 112 else 1)
     return Tile(128, 128, 64, warps=8, stages=3)
 
 
@@ -183,10 +185,10 @@ class Layout(NamedTuple):
         within = size * (np.arange(len(column)) - ends[column])
         counts = np.minimum(size, padded[column] - within) // tile
         shifts = offsets - (np.cumsum(sizes) - sizes)
-        # One copy to the device, because every copy waits for the device.
+        # One copy to the device, because every copy takes time.
         parts = (shifts, offsets[column] + within, counts, column, ends, padded - sizes)
         lengths = [len(part) for part in parts]
-        moved = torch.as_tensor(np.concatenate(parts).astype(np.int64), device=device)
+        moved = queued(np.concatenate(parts).astype(np.int64), device)
         first, *table, ends_there, padding = moved.split(lengths)
         return cls(first, torch.stack(table), ends_there, padding, int(padded.sum()))
 
@@ -205,9 +207,7 @@ class Layout(NamedTuple):
 
     def laid_out(self, entries: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
         """Return the entries in their places. Padding entries refer to row zero, with value 0."""
-        filled = entries.new_zeros(self.n_padded)
-        filled[places] = entries
-        return filled
+        return entries.new_zeros(self.n_padded).scatter_(0, places, entries)
 
 
 def slabs(chunks: Chunks, tile: int, largest: int) -> Iterator[Chunks]:
