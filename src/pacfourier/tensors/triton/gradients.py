@@ -14,7 +14,6 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from scipy import sparse
 
