@@ -29,8 +29,11 @@ def device(request):
     return torch.device(request.param)
 
 
+@pytest.mark.parametrize("few", [0, 2**16], ids=["sorted", "counted"])
 @pytest.mark.parametrize("kind", LABELS)
-def test_codes_are_those_of_the_host(device, kind, rng):
+def test_codes_are_those_of_the_host(device, kind, few, monkeypatch, rng):
+    """Integers are counted on the host if they are few. All others are sorted on the device."""
+    monkeypatch.setattr(labels, "FEW_LABELS", few)
     y = LABELS[kind](rng, 500)
     found = coded_labels(torch.zeros((500, 1), device=device), y)
     np.testing.assert_array_equal(distinct_labels(found), np.unique(y))
@@ -40,6 +43,17 @@ def test_codes_are_those_of_the_host(device, kind, rng):
     expected = target.encode(y).toarray()
     np.testing.assert_array_equal(codes.dense(slice(0, 500)).cpu(), expected)
     np.testing.assert_array_equal(codes.counts, expected.sum(axis=0))
+
+
+def test_integers_that_lie_far_apart_are_sorted(device):
+    y = np.array([127, -128, 127, 3], dtype=np.int8)
+    wide = np.array([-(2**62), 2**62, 5, 2**62])
+    for each in (y, wide):
+        found = coded_labels(torch.zeros((4, 1), device=device), each)
+        np.testing.assert_array_equal(found.classes, np.unique(each))
+        np.testing.assert_array_equal(found.classes[found.numbers.cpu()], each)
+    assert labels.counted_labels(torch.zeros((4, 1)), wide) is None
+    assert found.classes.dtype == np.int64
 
 
 def test_classes_that_do_not_occur_keep_their_column(device, rng):

@@ -22,7 +22,7 @@ from pacfourier.core.alignment.sums import (
     target_losses,
 )
 from pacfourier.core.alignment.targets import Target, TargetType, target_type_of
-from pacfourier.core.phases import PRECISIONS
+from pacfourier.core.phases import PRECISIONS, single_threaded_blas
 from pacfourier.core.sampling.particles import TemperedPosterior
 from pacfourier.core.sampling.smc import Run, gibbs_run, pilot_schedule, systematic_indices
 from pacfourier.data.samples import Block, labelled_rows
@@ -444,6 +444,11 @@ class GibbsRFF(SupervisedFourierMap):
         return {"stages": earlier_stages(self.n_steps), "n_islands": n_islands}
 
     def _run(self, posterior: TemperedPosterior, n_features: int, seed: int) -> Run:
+        # Every evaluation limits BLAS to one thread. Here this is done once, which takes less time.
+        with single_threaded_blas():
+            return self._climbed(posterior, n_features, seed)
+
+    def _climbed(self, posterior: TemperedPosterior, n_features: int, seed: int) -> Run:
         self.schedule_ = pilot_schedule(
             posterior,
             PILOT_PARTICLES,

@@ -22,9 +22,9 @@ from pacfourier.core.ahead import ahead
 
 __all__ = ["DeviceBatches"]
 
-# The most numbers in a batch, 512 MB in single precision, and in a buffer, 32 MB.
-LARGEST_BATCH, LARGEST_BUFFER = 2**27, 2**23
-N_BUFFERS = 3
+# The most numbers in a batch, 512 MB in single precision, and in a buffer, 128 MB. Smaller buffers
+# would take Python's lock more often from the thread that computes.
+LARGEST_BATCH, LARGEST_BUFFER = 2**27, 2**25
 # One thread fills a buffer several times more slowly than a device copies it.
 N_FILLERS = 8
 
@@ -66,9 +66,12 @@ class DeviceBatches:
             yield self.y[rows]
 
     def _slices(self) -> Iterator[slice]:
-        size = max(1, LARGEST_BATCH // self.X.shape[1])
-        for start in range(0, len(self.X), size):
+        """Yield slices of rows. The first is small, because the device waits for it."""
+        largest = max(1, LARGEST_BATCH // self.X.shape[1])
+        start, size = 0, max(1, largest // 4)
+        while start < len(self.X):
             yield slice(start, min(start + size, len(self.X)))
+            start, size = start + size, largest
 
     def _copied(self) -> Iterator[tuple[slice, torch.Tensor, None]]:
         """Yield slices of rows and copies of them on the CPU."""
@@ -82,7 +85,7 @@ class DeviceBatches:
         n_features = self.X.shape[1]
         copies = torch.cuda.Stream(self.device)
         size = min(len(self.X), max(1, LARGEST_BUFFER // n_features))
-        pinned = torch.empty((N_BUFFERS, size, n_features), dtype=self._dtype, pin_memory=True)
+        pinned = torch.empty((2, size, n_features), dtype=self._dtype, pin_memory=True)
         free = deque((buffer, torch.cuda.Event()) for buffer in pinned)
         with ThreadPoolExecutor(N_FILLERS) as fillers:
             for rows in self._slices():

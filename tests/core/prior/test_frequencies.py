@@ -1,11 +1,13 @@
 import copy
 import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from pacfourier.core import loops
+from pacfourier.core.prior import frequencies
 from pacfourier.core.prior.frequencies import (
     UNIT,
     UNITS_TOGETHER,
@@ -39,17 +41,26 @@ def test_scales_that_are_kept_are_those_that_are_drawn(spectrum, rng):
     rows = rng.integers(0, 2000, 50)
     for _ in range(2):
         np.testing.assert_array_equal(small.scales(rows), large.scales(rows))
-    assert "_few_scales" not in vars(large)
 
 
-def test_kept_scales_are_not_sent_or_compared():
-    pool, other = (FrequencyPool(multiscale(), 2000, 5, 11) for _ in range(2))
-    before = len(pickle.dumps(pool))
-    pool.scales(np.arange(9))
-    assert "_few_scales" in vars(pool)
-    assert pool == other
-    assert len(pickle.dumps(pool)) == before
-    assert "_few_scales" not in vars(copy.deepcopy(pool))
+def test_equal_pools_share_their_scales(monkeypatch):
+    frequencies.few_scales.cache_clear()
+    drawn, draw = [], FrequencyPool._drawn_scales
+    monkeypatch.setattr(
+        FrequencyPool, "_drawn_scales", lambda *given: drawn.append(given) or draw(*given)
+    )
+    for seed in (1, 1, 2, 1):
+        FrequencyPool(multiscale(), 2000, 5, seed).scales(np.arange(9))
+    assert len(drawn) == 2
+
+
+def test_kernels_that_have_no_hash_are_drawn_every_time():
+    @dataclass(frozen=True)
+    class Unhashable(RBF):
+        __hash__ = None
+
+    pool = FrequencyPool(Unhashable(0.5), 2000, 5, 11)
+    np.testing.assert_array_equal(pool[:9], FrequencyPool(RBF(0.5), 2000, 5, 11)[:9])
 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)

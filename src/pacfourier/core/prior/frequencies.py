@@ -6,8 +6,8 @@ when it needs them, and forget them afterwards. Memory does not grow with the si
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,18 +118,18 @@ class FrequencyPool:
 
         Only for the sampling "iid", in which a row is a standard normal vector times its scale.
         """
-        if self.spectrum.has_one_scale and self.n_frequencies <= UNITS_TOGETHER * UNIT:
-            return self._few_scales[indices]
+        is_small = self.n_frequencies <= UNITS_TOGETHER * UNIT
+        if is_small and self.spectrum.has_one_scale and self._is_hashable():
+            return few_scales(self)[indices]
         return self._drawn_scales(indices)
 
-    @cached_property
-    def _few_scales(self) -> NDArray[np.float32]:
-        """The scales of all rows of a small pool, at most 128 kB, which are drawn only once."""
-        return self._drawn_scales(np.arange(self.n_frequencies))
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Another process draws the scales again.
-        return {name: value for name, value in vars(self).items() if name != "_few_scales"}
+    def _is_hashable(self) -> bool:
+        # The kernel of a user may not be.
+        try:
+            hash(self)
+        except TypeError:
+            return False
+        return True
 
     def _drawn_scales(self, indices: IntArray) -> NDArray[np.float32]:
         if not len(indices):
@@ -205,6 +205,17 @@ class FrequencyPool:
             engine.fast_forward(unit * UNIT)
         # The scrambled points are multiples of 2^-30. Half a step from 0 and 1 keeps ndtri finite.
         return ndtri(np.clip(engine.random(UNIT), 2.0**-31, 1 - 2.0**-31))
+
+
+@lru_cache(maxsize=8)
+def few_scales(pool: FrequencyPool) -> NDArray[np.float32]:
+    """Return the scales of all rows of a small pool, at most 128 kB.
+
+    They are kept, because every block of the data and every fit with the same seed needs them.
+    """
+    scales = pool._drawn_scales(np.arange(len(pool)))
+    scales.flags.writeable = False
+    return scales
 
 
 def members_by_unit(indices: IntArray) -> Iterator[tuple[int, IntArray]]:

@@ -20,10 +20,13 @@ from pacfourier.core.alignment.targets import (
     encoded,
 )
 from pacfourier.core.phases import Precision
+from pacfourier.tensors.arrays import queued
 from pacfourier.tensors.codes import ClassCodes
 
 # Labels with more distinct values are hardly classes.
 MOST_CLASSES = 4096
+# Up to this number, labels are counted on the host.
+FEW_LABELS = 2**16
 # The types of labels that torch can sort.
 SORTABLE = ("bool", "int8", "uint8", "int16", "int32", "int64", "float32", "float64")
 
@@ -55,11 +58,31 @@ def tensor_labels(X: torch.Tensor, y: Any) -> Any:
     """Return labels as numbers of classes beside X, or unchanged if they are no classes."""
     if y.ndim != 1 or y.dtype.name not in SORTABLE:
         return y
+    if len(y) <= FEW_LABELS and y.dtype.kind in "iu":
+        counted = counted_labels(X, y)
+        if counted is not None:
+            return counted
     moved = torch.as_tensor(np.ascontiguousarray(y), device=X.device)
     classes, numbers, counts = torch.unique(moved, return_inverse=True, return_counts=True)
     if len(classes) > MOST_CLASSES:
         return y
     return ClassLabels(y, host(classes), numbers, host(counts))
+
+
+def counted_labels(X: torch.Tensor, y: NDArray[Any]) -> ClassLabels | None:
+    """Return the classes of integers by counting on the host, None if their range is large.
+
+    For few labels this takes less time than starting a sort on the device and waiting for it.
+    """
+    lowest = y.min()
+    if int(y.max()) - int(lowest) >= MOST_CLASSES:
+        return None
+    places = y.astype(np.int64) - int(lowest)
+    counts = np.bincount(places)
+    present = np.flatnonzero(counts)
+    numbers = (np.cumsum(counts > 0) - 1)[places]
+    classes = present.astype(y.dtype) + lowest
+    return ClassLabels(y, classes, queued(numbers, X.device), counts[present])
 
 
 @distinct_labels.register(ClassLabels)

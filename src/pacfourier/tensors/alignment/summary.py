@@ -3,6 +3,8 @@
 # mypy: disable-error-code="misc"
 # The types of the core do not mention tensors, so mypy rejects their registration.
 
+from functools import lru_cache
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -91,8 +93,19 @@ def label_fingerprints(codes: sparse.csr_array | ClassCodes, device: torch.devic
     """Return the fingerprints of coded labels as a tensor."""
     if not isinstance(codes, ClassCodes):
         return torch.as_tensor(row_fingerprints(codes).view(np.int64), device=device)
-    table = row_fingerprints(np.eye(codes.shape[1])).view(np.int64)
-    return queued(table, device)[codes.columns]
+    return class_fingerprints(codes.shape[1], device)[codes.columns]
+
+
+@lru_cache(maxsize=8)
+def class_fingerprints(n_classes: int, device: torch.device) -> torch.Tensor:
+    """Return the fingerprint of the codes of each class."""
+    return queued(row_fingerprints(np.eye(n_classes)).view(np.int64), device)
+
+
+@lru_cache(maxsize=8)
+def placed_multipliers(n_features: int, device: torch.device) -> torch.Tensor:
+    """Return the fixed numbers of fingerprints on a device."""
+    return queued(fingerprint_multipliers(n_features).view(np.int64), device)
 
 
 def plain_statistics(X: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -125,8 +138,7 @@ def tensor_fingerprints(X: torch.Tensor) -> NDArray[np.uint64]:
 
 def fingerprints_of(X: torch.Tensor) -> torch.Tensor:
     """Return one number per row as a signed tensor on the device of X."""
-    multipliers = fingerprint_multipliers(X.shape[1]).view(np.int64)
-    factors = queued(multipliers, X.device)
+    factors = placed_multipliers(X.shape[1], X.device)
     if X.is_cuda and has_triton():
         from pacfourier.tensors.triton.summaries import fingerprints
 
