@@ -87,6 +87,28 @@ def weighted_lengths(rows, weights, lengths):
         lengths[i] = np.sqrt(total)
 
 
+@compiled(nogil=True)
+def write_proposals(points, gradients, factors, noise):
+    """Replace noise by (a point + b gradient + c noise) / d, where the factors are (a, b, c, d)."""
+    a, b, c, d = factors
+    for i in range(len(points)):
+        for k in range(points.shape[1]):
+            noise[i, k] = (a * points[i, k] + b * gradients[i, k] + c * noise[i, k]) / d
+
+
+@compiled(nogil=True, fastmath=True)
+def write_row_products(gradients, points, others, products):
+    """Write the products of each gradient with its point, with another point and with itself."""
+    for i in range(len(gradients)):
+        own, other, square = 0.0, 0.0, 0.0
+        for k in range(gradients.shape[1]):
+            slope = gradients[i, k]
+            own += slope * points[i, k]
+            other += slope * others[i, k]
+            square += slope * slope
+        products[0, i], products[1, i], products[2, i] = own, other, square
+
+
 @compiled(nogil=True, fastmath=True)
 def weighted_totals(rows, weights, totals):
     """Write the sum over columns of |value| * weight, for each row."""

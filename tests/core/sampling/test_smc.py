@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
+from pacfourier.core import loops
 from pacfourier.core.alignment.gradients import alignment_objective
 from pacfourier.core.alignment.targets import target_of
 from pacfourier.core.sampling import smc
@@ -80,6 +81,15 @@ def test_the_acceptance_is_that_of_the_densities(target, rng):
     expected = log_joint(end, start) - log_joint(start, end)
     found = log_flow(start, end, power, step) - log_flow(end, start, power, step)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+
+
+def test_proposals_are_those_of_the_formula(rng):
+    u, g, xi = rng.standard_normal((3, 20, 7))
+    power, step = 0.6, 0.3
+    expected = ((2 - step) * u - 2 * step * power * g + np.sqrt(8 * step) * xi) / (2 + step)
+    factors = (2 - step, -2 * step * power, np.sqrt(8 * step), 2 + step)
+    loops.write_proposals(u, g, factors, xi)
+    np.testing.assert_allclose(xi, expected, rtol=1e-15, atol=1e-15)
 
 
 @pytest.mark.parametrize("kind", ["langevin", "scale"])

@@ -162,14 +162,12 @@ def langevin_move(
     (Cotter et al., 2013). If V is zero, the proposal leaves the prior exactly unchanged, so the
     step need not shrink as the dimension grows. Returns the particles, and which of them moved.
     """
-    drift = (2 - step) * particles.normals
-    drift -= 2 * step * power * particles.gradients
-    # Where the noise was, because new memory takes longer than these sums.
-    points = noise.normals
-    points *= np.sqrt(8 * step)
-    points += drift
-    points /= 2 + step
-    proposed = posterior.at(points, particles.components)
+    from pacfourier.core import loops
+
+    # The points are written where the noise was, because new memory takes longer than these sums.
+    factors = (2 - step, -2 * step * power, np.sqrt(8 * step), 2 + step)
+    loops.write_proposals(particles.normals, particles.gradients, factors, noise.normals)
+    proposed = posterior.at(noise.normals, particles.components)
     log_ratio = log_flow(particles, proposed, power, step)
     log_ratio -= log_flow(proposed, particles, power, step)
     return _accepted(particles, proposed, log_ratio, noise.exponentials)
@@ -184,11 +182,11 @@ def log_flow(start: Particles, end: Particles, power: float, step: float) -> Flo
 
     A move from u to v is accepted with probability :math:`\min(1, e^{\rho(u, v) - \rho(v, u)})`.
     """
-    # Products of rows take one pass each, where sums of whole arrays would take seven.
-    own, other, square = (
-        np.einsum("mk,mk->m", each, start.gradients)
-        for each in (start.normals, end.normals, start.gradients)
-    )
+    from pacfourier.core import loops
+
+    products = np.empty((3, len(start.potentials)))
+    loops.write_row_products(start.gradients, start.normals, end.normals, products)
+    own, other, square = products
     drift = 0.5 * (other - own) + 0.25 * step * (own + other + power * square)
     return power * (start.potentials + drift)
 
