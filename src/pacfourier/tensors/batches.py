@@ -22,11 +22,14 @@ from pacfourier.core.ahead import ahead
 
 __all__ = ["DeviceBatches"]
 
-# The most numbers in a batch, 512 MB in single precision, and in a buffer, 128 MB. Smaller buffers
-# would take Python's lock more often from the thread that computes.
-LARGEST_BATCH, LARGEST_BUFFER = 2**27, 2**25
+# The most numbers in a batch, 1 GB in single precision, and in a buffer, 128 MB. Smaller ones would
+# take Python's lock more often from the thread that computes.
+LARGEST_BATCH, LARGEST_BUFFER = 2**28, 2**25
+# The memory that a device must have for each number of a batch. With all copies of a batch, about
+# a quarter of it is used.
+BYTES_PER_NUMBER = 64
 # One thread fills a buffer several times more slowly than a device copies it.
-N_FILLERS = 8
+N_FILLERS = 12
 
 
 class DeviceBatches:
@@ -46,6 +49,10 @@ class DeviceBatches:
         self.weights = None if sample_weight is None else np.asarray(host(sample_weight))
         check_consistent_length(self.X, self.y, self.weights)
         self.device = _checked_device(device)
+        self._largest = LARGEST_BATCH
+        if self.device.type == "cuda":
+            memory = torch.cuda.get_device_properties(self.device).total_memory
+            self._largest = min(LARGEST_BATCH, memory // BYTES_PER_NUMBER)
         is_single = self.X.dtype in (np.float16, np.float32)
         self._dtype = torch.float32 if is_single else torch.float64
 
@@ -67,7 +74,7 @@ class DeviceBatches:
 
     def _slices(self) -> Iterator[slice]:
         """Yield slices of rows. The first is small, because the device waits for it."""
-        largest = max(1, LARGEST_BATCH // self.X.shape[1])
+        largest = max(1, self._largest // self.X.shape[1])
         start, size = 0, max(1, largest // 4)
         while start < len(self.X):
             yield slice(start, min(start + size, len(self.X)))

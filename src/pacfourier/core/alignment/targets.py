@@ -425,7 +425,7 @@ class AutoTarget:
     @staticmethod
     def witnesses(y: NDArray[Any]) -> NDArray[Any]:
         """Return witnesses from which the kind can be found, even if later blocks change it."""
-        are_classes = y.ndim == 1 and not _fractions(y).any()
+        are_classes = y.ndim == 1 and not (y.dtype.kind == "f" and _fractions(y).any())
         return distinct_values(y) if are_classes else _extremes(y)
 
 
