@@ -22,7 +22,7 @@ def device(request):
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
-    """One batch of 17 rows, fourteen of 70, and one of 3. Buffers of 16 rows."""
+    """Batches of 2, 8, 32 and then 70 rows, and one of 48. Buffers of 16 rows."""
     monkeypatch.setattr(batches, "LARGEST_BATCH", 70 * D)
     monkeypatch.setattr(batches, "LARGEST_BUFFER", 16 * D)
 
@@ -73,7 +73,7 @@ def test_batches_hold_the_rows_in_order(device):
     streamed = device_batches(X, y, device=device)
     for _ in range(2):
         blocks = [(block.cpu(), labels) for block, labels, weights in streamed if weights is None]
-        assert [len(block) for block, _ in blocks] == [17] + [70] * 14 + [3]
+        assert [len(block) for block, _ in blocks] == [2, 8, 32] + [70] * 13 + [48]
         np.testing.assert_array_equal(np.concatenate([block for block, _ in blocks]), X)
         np.testing.assert_array_equal(np.concatenate([labels for _, labels in blocks]), y)
     np.testing.assert_array_equal(np.concatenate(list(streamed.labels())), y)
@@ -95,7 +95,7 @@ def test_numbers_are_converted_as_tensors_are(device, given, expected):
     X = (100 * sample()[0]).astype(given)
     block, _, _ = next(iter(device_batches(X[::2, ::-1], np.arange(500), device=device)))
     assert block.dtype == expected
-    np.testing.assert_array_equal(block.cpu(), X[:34:2, ::-1].astype(np.float64))
+    np.testing.assert_array_equal(block.cpu(), X[:4:2, ::-1].astype(np.float64))
 
 
 def test_files_that_cannot_be_written_are_read_without_a_warning(device, tmp_path):
@@ -122,7 +122,7 @@ def test_a_bad_row_is_refused_and_changes_nothing(device):
     X[500, 2] = np.nan
     with pytest.raises(ValueError, match="contains NaN or infinity") as caught:
         fit_batches(estimator, device_batches(X, y, device=device))
-    assert caught.value.__notes__ == ["The error is in block 7 of the data."]
+    assert caught.value.__notes__ == ["The error is in block 9 of the data."]
     assert estimator.losses_ is losses
 
 

@@ -28,4 +28,5 @@ def queued(values: NDArray[Any], device: torch.device) -> torch.Tensor:
 @matching.register(torch.Tensor)
 def tensor_matching(X: torch.Tensor, values: NDArray[Any]) -> torch.Tensor:
     """Return values as a tensor of the type of X, on the device of X."""
-    return torch.as_tensor(values, dtype=X.dtype, device=X.device)
+    # The host does not wait for the copy.
+    return torch.as_tensor(values, dtype=X.dtype).to(X.device, non_blocking=True)

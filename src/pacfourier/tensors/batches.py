@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,8 @@ class DeviceBatches:
 
     def __iter__(self) -> Iterator[tuple[torch.Tensor, Any, Any]]:
         blocks = self._streamed() if self.device.type == "cuda" else self._copied()
-        with closing(ahead(blocks)) as arriving:
+        # Two ahead, so that copies go on while the labels are looked at.
+        with closing(ahead(blocks, depth=2)) as arriving:
             for rows, block, copied in arriving:
                 if copied is not None:
                     stream = torch.cuda.current_stream(self.device)
@@ -73,12 +75,12 @@ class DeviceBatches:
             yield self.y[rows]
 
     def _slices(self) -> Iterator[slice]:
-        """Yield slices of rows. The first is small, because the device waits for it."""
+        """Yield slices of rows. The first ones are small, because the device waits for them."""
         largest = max(1, self._largest // self.X.shape[1])
-        start, size = 0, max(1, largest // 4)
+        start, size = 0, max(1, largest // 32)
         while start < len(self.X):
             yield slice(start, min(start + size, len(self.X)))
-            start, size = start + size, largest
+            start, size = start + size, min(4 * size, largest)
 
     def _copied(self) -> Iterator[tuple[slice, torch.Tensor, None]]:
         """Yield slices of rows and copies of them on the CPU."""
@@ -117,8 +119,8 @@ class DeviceBatches:
 
 def fill(target: NDArray[Any], source: NDArray[Any], fillers: ThreadPoolExecutor) -> None:
     """Copy rows in threads, because one thread does not use the bandwidth of the memory."""
-    parts = np.array_split(np.arange(len(source)), N_FILLERS)
-    slices = [slice(part[0], part[-1] + 1) for part in parts if len(part)]
+    ends = np.linspace(0, len(source), N_FILLERS + 1).astype(int).tolist()
+    slices = [slice(*pair) for pair in pairwise(ends)]
     for _ in fillers.map(lambda rows: np.copyto(target[rows], source[rows]), slices):
         pass
 
