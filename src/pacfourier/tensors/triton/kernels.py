@@ -147,6 +147,29 @@ def _resident_turns(
 
 
 @triton.jit
+def _weighted(cosines, sines, values, firsts, rows, is_plain: tl.constexpr):
+    """Return cosines and sines times the values of their samples, and cosines of first entries.
+
+    If the codes are plain, all values are one.
+    """
+    counted = cosines
+    if not is_plain:
+        value = tl.load(values + rows)[None, :]
+        counted = cosines * tl.load(firsts + rows)[None, :]
+        cosines, sines = value * cosines, value * sines
+    return cosines, sines, counted
+
+
+@triton.jit
+def _store_sums(out, n_frequencies, reals, imaginaries, squares, products):
+    """Sum over threads, and write the sums of every frequency."""
+    tl.store(out, tl.sum(reals, axis=1))
+    tl.store(out + n_frequencies, tl.sum(imaginaries, axis=1))
+    tl.store(out + 2 * n_frequencies, tl.sum(squares, axis=1))
+    tl.store(out + 3 * n_frequencies, tl.sum(products, axis=1))
+
+
+@triton.jit
 def _thread_sums(values):
     """Sum over samples, but only those that one thread holds: two neighbours in every eight.
 
@@ -182,14 +205,14 @@ def _wave_sums(
     """Sum over one chunk of samples, tile by tile, for one block of frequencies.
 
     Frequencies are the rows of a tile. A thread then holds many samples of a few frequencies, and
-    can add up most of them without other threads. If the codes are plain, all values are one.
+    can add up most of them without other threads.
     """
     members = tl.program_id(0) * frequency_block + tl.arange(0, frequency_block)
     chunk = tl.program_id(1)
     start = tl.load(starts + chunk)
     scale = tl.load(scales + members)[:, None]
     features = tl.arange(0, width_block)[None, :]
-    left = members[:, None] * width + features
+    own = members[:, None] * width
     reals = tl.zeros((frequency_block, 4), tl.float32)
     imaginaries = tl.zeros((frequency_block, 4), tl.float32)
     squares = tl.zeros((frequency_block, 4), tl.float32)
@@ -197,12 +220,11 @@ def _wave_sums(
     # If one tile covers all features, the frequencies are loaded only once.
     is_resident: tl.constexpr = width == width_block + second_block + third_block
     if is_resident:
-        rows_of_tile = members[:, None] * width
         high, next_high, last_high = _loaded(
-            frequency_high, rows_of_tile, width_block, second_block, third_block
+            frequency_high, own, width_block, second_block, third_block
         )
         low, next_low, last_low = _loaded(
-            frequency_low, rows_of_tile, width_block, second_block, third_block
+            frequency_low, own, width_block, second_block, third_block
         )
     for tile in tl.range(tl.load(counts + chunk), num_stages=stages):
         rows = start + tile * sample_block + tl.arange(0, sample_block)
@@ -231,29 +253,20 @@ def _wave_sums(
                 scale,
                 sample_high,
                 sample_low,
-                left,
+                own + features,
                 first + features,
                 width,
                 is_exact,
                 stages,
             )
         cosines, sines = _cosine_sine(turns)
-        counted = cosines
-        if is_plain:
-            reals += _thread_sums(cosines)
-            imaginaries += _thread_sums(sines)
-        else:
-            value = tl.load(values + rows)[None, :]
-            reals += _thread_sums(value * cosines)
-            imaginaries += _thread_sums(value * sines)
-            counted *= tl.load(firsts + rows)[None, :]
+        real, imaginary, counted = _weighted(cosines, sines, values, firsts, rows, is_plain)
+        reals += _thread_sums(real)
+        imaginaries += _thread_sums(imaginary)
         squares += _thread_sums(counted * cosines)
         products += _thread_sums(counted * sines)
     out = sums + chunk.to(tl.int64) * 4 * n_frequencies + members
-    tl.store(out, tl.sum(reals, axis=1))
-    tl.store(out + n_frequencies, tl.sum(imaginaries, axis=1))
-    tl.store(out + 2 * n_frequencies, tl.sum(squares, axis=1))
-    tl.store(out + 3 * n_frequencies, tl.sum(products, axis=1))
+    _store_sums(out, n_frequencies, reals, imaginaries, squares, products)
 
 
 def chunk_sums(frequencies: Any, samples: Any, chunks: Any, tile: Any, *, is_exact: bool) -> Any:
