@@ -46,7 +46,7 @@ class DeviceBatches:
 
     def __init__(self, X: Any, y: Any, sample_weight: Any, device: Any) -> None:
         self.X = _checked_rows(X)
-        self.y = y if sparse.issparse(y) else np.asarray(host(y))
+        self.y: Any = y if sparse.issparse(y) else np.asarray(host(y))
         self.weights = None if sample_weight is None else np.asarray(host(sample_weight))
         check_consistent_length(self.X, self.y, self.weights)
         self.device = _checked_device(device)
