@@ -16,7 +16,13 @@ from pacfourier import OKRFF, PBRFF, GibbsRFF, fit_batches
 from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.core.alignment.sums import balanced_losses
 from pacfourier.data import reservoir
-from pacfourier.estimators.complementary import complementary_frequencies, shortlist_size
+from pacfourier.estimators import complementary
+from pacfourier.estimators.complementary import (
+    MOST_EXCHANGED,
+    complementary_frequencies,
+    n_exchanges,
+    shortlist_size,
+)
 from pacfourier.estimators.gibbs_rff import earlier_stages
 
 X, Y = load_iris(return_X_y=True)
@@ -51,12 +57,16 @@ def test_frequencies_are_chosen_for_every_kind_of_labels(estimator, kind):
 
 
 def naive_choice(fitted, weights, outputs, n_frequencies=6):
-    """Take in turn the shortlisted candidate of largest merit times decrease of the error."""
+    """Take in turn the shortlisted candidate of largest merit times decrease of the error.
+
+    Then put into each place the one that decreases the error most.
+    """
     shortlist = np.argsort(fitted.selection_losses_, kind="stable")
     shortlist = shortlist[: shortlist_size(n_frequencies, len(X))]
     roots, kept = np.sqrt(weights)[:, np.newaxis], []
     outputs = outputs / np.sqrt([np.cov(each, aweights=weights, bias=True) for each in outputs.T])
     losses = balanced_losses(fitted.sums_, fitted._target)
+    merits = np.maximum(1 - 2 * losses, 0) ** 0.25
     phases = X @ fitted.pool_[:].T.astype(float)
 
     def error(indices):
@@ -65,13 +75,17 @@ def naive_choice(fitted, weights, outputs, n_frequencies=6):
         fit = np.linalg.lstsq(design, outputs * roots, rcond=None)[0]
         return np.square(design @ fit - outputs * roots).sum()
 
-    for _ in range(n_frequencies):
+    def best(others, merits):
+        before = error(others)
         scores = {
-            m: max(1 - 2 * losses[m], 0) ** 0.25 * (error(kept) - error([*kept, m]))
-            for m in shortlist
-            if m not in kept
+            m: merits[m] * (before - error([*others, m])) for m in shortlist if m not in others
         }
-        kept.append(max(scores, key=scores.get))
+        return max(scores, key=scores.get)
+
+    for _ in range(n_frequencies):
+        kept.append(best(kept, merits))
+    for place in range(n_frequencies):
+        kept[place] = best(kept[:place] + kept[place + 1 :], np.ones(len(losses)))
     return kept
 
 
@@ -86,6 +100,15 @@ def test_the_choice_is_that_of_new_fits_with_every_candidate(class_weight, rng):
     outputs = 2.0 * np.eye(3)[y] - 1
     # The ridge and single precision may change late steps, where candidates gain next to nothing.
     assert fitted.kept_.tolist()[:4] == naive_choice(fitted, balanced, outputs)[:4]
+
+
+def test_only_few_frequencies_are_exchanged(monkeypatch):
+    """Forward selection takes the first of more. An exchange changes some of them."""
+    few, more = (model(n_frequencies=n).fit(X, Y) for n in (MOST_EXCHANGED, MOST_EXCHANGED + 1))
+    monkeypatch.setattr(complementary, "MOST_EXCHANGED", 0)
+    forward = few.redraw(n_frequencies=MOST_EXCHANGED)
+    np.testing.assert_array_equal(more.kept_[:-1], forward.kept_)
+    assert 0 < (few.kept_ != forward.kept_).sum() < MOST_EXCHANGED
 
 
 def test_weights_change_the_choice():
@@ -290,6 +313,7 @@ def test_rows_outside_the_reservoir_do_not_matter_to_the_choice(monkeypatch):
         target=fitted._target,
         totals=fitted.sums_.totals,
         is_balanced=True,
+        n_sweeps=n_exchanges(6),
     )
     np.testing.assert_array_equal(order[chosen], fitted.kept_)
 

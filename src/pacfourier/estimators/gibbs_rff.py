@@ -420,7 +420,9 @@ class GibbsRFF(SupervisedFourierMap):
             return None
         is_balanced = self.class_weight is not None
         # The sampler has already looked for small losses. Preferring them again makes near copies.
-        return chosen_together(learned, self.pool_, None, self._n_last, is_balanced)
+        return chosen_together(
+            learned, self.pool_, None, self._n_last, is_balanced=is_balanced, n_sweeps=0
+        )
 
     def _tempered_posterior(
         self, sample: AnySample, n_samples: int, seed: int

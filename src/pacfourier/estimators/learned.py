@@ -47,7 +47,11 @@ from pacfourier.estimators.base import (
     set_classes,
     warn_of_many_classes,
 )
-from pacfourier.estimators.complementary import complementary_frequencies, shortlist_size
+from pacfourier.estimators.complementary import (
+    complementary_frequencies,
+    n_exchanges,
+    shortlist_size,
+)
 from pacfourier.pacbayes.assumptions import Ties
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import (
@@ -453,7 +457,14 @@ def choose(
         ranking = np.lexsort((selection_losses, -posterior.weights))
         shortlist = ranking[: shortlist_size(n_frequencies, len(learned.kept_rows.keys))]
         balanced = balanced_losses(sums, target)[shortlist]
-        chosen = chosen_together(learned, pool[shortlist], balanced, n_frequencies, is_balanced)
+        chosen = chosen_together(
+            learned,
+            pool[shortlist],
+            balanced,
+            n_frequencies,
+            is_balanced=is_balanced,
+            n_sweeps=n_exchanges(n_frequencies),
+        )
         kept = shortlist[chosen]
         weights = np.full(n_frequencies, 1 / n_frequencies)
     else:
@@ -468,7 +479,9 @@ def chosen_together(
     candidates: FloatArray,
     losses: FloatArray | None,
     size: int,
+    *,
     is_balanced: bool,
+    n_sweeps: int,
 ) -> IntArray:
     """Return the indices of candidates that complement each other."""
     return complementary_frequencies(
@@ -479,4 +492,5 @@ def chosen_together(
         target=learned.target,
         totals=learned.sums.totals,
         is_balanced=is_balanced,
+        n_sweeps=n_sweeps,
     )

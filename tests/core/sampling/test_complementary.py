@@ -3,8 +3,11 @@ import pytest
 
 from pacfourier.core.sampling import complementary
 from pacfourier.core.sampling.complementary import (
-    complementary_indices,
+    column_products,
+    exchanged_choice,
     explained_gains,
+    forward_choice,
+    left_over,
     standardised,
 )
 
@@ -15,22 +18,41 @@ def wave_columns(X, frequencies):
 
 
 def plain_choice(waves, outputs, weights, size):
-    return complementary_indices(waves, outputs, weights, np.ones(waves.shape[1]), size)
+    return forward_choice(plain_products(waves, outputs, weights), size)
+
+
+def plain_products(waves, outputs, weights):
+    return column_products(waves, outputs, weights, np.ones(waves.shape[1]))
+
+
+def squared_error(waves, outputs, weights, chosen):
+    """Fit a linear model with an intercept to scaled outputs, and return its squared error."""
+    roots = np.sqrt(weights / weights.sum())[:, np.newaxis]
+    outputs = outputs / np.sqrt([np.cov(each, aweights=weights, bias=True) for each in outputs.T])
+    columns = np.concatenate(list(waves[:, chosen]))
+    design = np.column_stack([np.ones(len(weights)), *columns]) * roots
+    fit = np.linalg.lstsq(design, outputs * roots, rcond=None)[0]
+    return np.square(design @ fit - outputs * roots).sum()
 
 
 def naive_choice(waves, outputs, weights, size):
     """Fit a linear model with every free candidate, and take the one with the smallest error."""
-    roots = np.sqrt(weights)[:, np.newaxis]
-    outputs = outputs / np.sqrt([np.cov(each, aweights=weights, bias=True) for each in outputs.T])
-    columns, chosen = [np.ones(len(weights))], []
+    chosen = []
     for _ in range(size):
-        errors = np.full(waves.shape[1], np.inf)
-        for m in set(range(waves.shape[1])) - set(chosen):
-            design = np.column_stack([*columns, *waves[:, m]]) * roots
-            fit = np.linalg.lstsq(design, outputs * roots, rcond=None)[0]
-            errors[m] = np.square(design @ fit - outputs * roots).sum()
-        chosen.append(int(np.argmin(errors)))
-        columns += list(waves[:, chosen[-1]])
+        free = sorted(set(range(waves.shape[1])) - set(chosen))
+        errors = [squared_error(waves, outputs, weights, [*chosen, m]) for m in free]
+        chosen.append(free[int(np.argmin(errors))])
+    return chosen
+
+
+def naive_exchange(problem, chosen):
+    """Put every free candidate into each place, and keep the one with the smallest error."""
+    chosen = list(chosen)
+    for place in range(len(chosen)):
+        others = chosen[:place] + chosen[place + 1 :]
+        free = sorted(set(range(problem[0].shape[1])) - set(others))
+        errors = [squared_error(*problem, [*others, m]) for m in free]
+        chosen[place] = free[int(np.argmin(errors))]
     return chosen
 
 
@@ -107,9 +129,62 @@ def test_merits_are_factors_of_the_gains(problem):
     plain = plain_choice(waves, outputs, weights, 25).tolist()
     merits = np.ones(25)
     merits[plain[0]], merits[plain[20]] = 0.0, 1e9
-    found = complementary_indices(waves, outputs, weights, merits, 25).tolist()
+    found = forward_choice(column_products(waves, outputs, weights, merits), 25).tolist()
     assert found[0] == plain[20]
     assert found[-1] == plain[0]
+
+
+def test_an_exchange_equals_new_fits_with_every_candidate_in_every_place(problem, monkeypatch):
+    """The ridge alone would differ. The start is a bad choice, so that most places change."""
+    monkeypatch.setattr(complementary, "RIDGE", 1e-12)
+    products = plain_products(*problem)
+    start = forward_choice(products, 25)[-6:]
+    found = exchanged_choice(products, start)
+    assert found.tolist() == naive_exchange(problem, start)
+    assert (found != start).sum() >= 4
+    again = exchanged_choice(products, found)
+    assert again.tolist() == naive_exchange(problem, found)
+
+
+def test_an_exchange_never_raises_the_squared_error(rng, monkeypatch):
+    """After forward selection it often falls. Tolerance: rounding, as the ridge is next to zero."""
+    monkeypatch.setattr(complementary, "RIDGE", 1e-12)
+    n_lower = 0
+    for _ in range(40):
+        X = rng.standard_normal((50, 4))
+        outputs = np.column_stack([np.sign(X[:, 0] * X[:, 1]), X[:, 2]])
+        problem = wave_columns(X, rng.standard_normal((40, 4))), outputs, rng.uniform(0.5, 2, 50)
+        products = column_products(*problem, rng.uniform(0, 1, 40))
+        chosen = forward_choice(products, 5)
+        before = squared_error(*problem, chosen)
+        for _ in range(3):
+            chosen = exchanged_choice(products, chosen)
+            after = squared_error(*problem, chosen)
+            assert after <= before + 1e-9
+            assert len(set(chosen)) == 5
+            n_lower += after < before - 1e-6
+            before = after
+    assert n_lower > 20
+
+
+def test_an_exchange_keeps_what_nothing_surpasses(problem):
+    """The only candidate, and candidates of a constant output, where every gain is zero."""
+    waves, outputs, weights = problem
+    one = plain_products(waves[:, :1], outputs, weights)
+    assert exchanged_choice(one, np.array([0])).tolist() == [0]
+    constant = plain_products(waves, np.ones((60, 1)), weights)
+    assert exchanged_choice(constant, np.array([7, 3, 20])).tolist() == [7, 3, 20]
+
+
+def test_what_is_left_over_survives_copies_in_single_precision(rng):
+    """Thirty copies of one candidate: their products have one eigenvalue, and rounding errors."""
+    X = rng.standard_normal((300, 2))
+    frequencies = np.concatenate([np.ones((30, 2)), rng.standard_normal((1, 2))])
+    waves = wave_columns(X, frequencies).astype(np.float32)
+    products = plain_products(waves, np.sign(X[:, :1]).astype(np.float32), np.ones(300))
+    aligned, gram = left_over(products, np.arange(29))
+    assert explained_gains(aligned, gram)[29] < 1e-3 * explained_gains(aligned, gram)[30]
+    assert 30 in exchanged_choice(products, np.arange(29))
 
 
 def test_outputs_are_standardised_and_constants_are_zero(rng):

@@ -3,14 +3,17 @@ r"""Frequencies chosen together, each for what the others leave unexplained.
 Frequencies of small alignment loss are often near copies of each other, so the next one adds little
 to a linear model. Forward selection looks at the residuals instead: it takes the candidate that
 explains most of them, fits again, and goes on (orthogonal least squares; Chen, Billings and Luo,
-1989).
+1989). A sweep of exchanges then takes each out again and chooses anew, because the first were
+chosen when the later ones were not known.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from pacfourier.arrays import FloatArray, IntArray
 
-__all__ = ["complementary_indices", "explained_gains"]
+__all__ = ["column_products", "exchanged_choice", "explained_gains", "forward_choice"]
 
 # Added to the mean squares of all columns; those of a candidate are one together. Differences of
 # near copies may be as small as its root, and a linear model can still use them.
@@ -22,18 +25,45 @@ NEGLIGIBLE_GAIN = 1e-5
 SMALLEST_DEVIATION = 1e-9
 
 
-def complementary_indices(
-    waves: FloatArray,
-    outputs: FloatArray,
-    weights: FloatArray,
-    merits: FloatArray,
-    size: int,
-) -> IntArray:
-    """Return the indices of candidates, in the order in which forward selection takes them.
+class ColumnProducts(NamedTuple):
+    """What a choice needs to know of the columns of candidates.
 
-    Each step takes the candidate with the largest product of its merit and its gain, which is what
-    it explains of the residuals. If no candidate gains anything, the first free one is taken. The
-    first indices do not depend on ``size``.
+    Attributes
+    ----------
+    columns : array of shape (2 n_candidates, 2 n_candidates)
+        Products of all cosines, followed by all sines, with each other.
+    aligned : array of shape (2, n_candidates, n_outputs)
+        Their products with the outputs.
+    merits : array of shape (n_candidates,)
+        Non-negative factors of the gains.
+    least : float
+        Smaller gains count as zero.
+    """
+
+    columns: FloatArray
+    aligned: FloatArray
+    merits: FloatArray
+    least: float
+
+    @property
+    def gram(self) -> FloatArray:
+        """The products c.c, c.s and s.s of each candidate, of shape (3, n_candidates)."""
+        cosines = np.arange(len(self.merits))
+        sines = len(self.merits) + cosines
+        pairs = ((cosines, cosines), (cosines, sines), (sines, sines))
+        return np.stack([self.columns[pair] for pair in pairs])
+
+    def gains(self, aligned: FloatArray, gram: FloatArray) -> FloatArray:
+        """Return how much of the residuals each candidate explains, or zero if it is negligible."""
+        gains = explained_gains(aligned, gram)
+        gains[gains < self.least] = 0.0
+        return gains
+
+
+def column_products(
+    waves: FloatArray, outputs: FloatArray, weights: FloatArray, merits: FloatArray
+) -> ColumnProducts:
+    """Return the products of columns from which candidates are chosen.
 
     Parameters
     ----------
@@ -45,13 +75,7 @@ def complementary_indices(
     weights : array of shape (n_samples,)
         Positive weights of the samples. Only their ratios matter.
     merits : array of shape (n_candidates,)
-        Non-negative factors of the gains. Equal merits give plain forward selection.
-    size : int
-        How many candidates to take, at most all of them.
-
-    Returns
-    -------
-    indices : array of shape (size,)
+        Non-negative factors of the gains. Equal merits give plain least squares.
     """
     shares = weights / weights.sum()
     roots = np.sqrt(shares).astype(waves.dtype)
@@ -59,50 +83,80 @@ def complementary_indices(
     # The intercept is taken out of the columns, and all later work is done on their products.
     waves = (waves - (waves @ shares.astype(waves.dtype))[..., np.newaxis]) * roots
     columns = waves.reshape(-1, len(roots))
-    products = (columns @ columns.T).astype(np.float64)
-    aligned = (waves @ outputs).astype(np.float64)
-    least = NEGLIGIBLE_GAIN * np.square(outputs).sum()
-    return forward_choice(products, aligned, merits, size, least)
+    return ColumnProducts(
+        (columns @ columns.T).astype(np.float64),
+        (waves @ outputs).astype(np.float64),
+        merits,
+        NEGLIGIBLE_GAIN * float(np.square(outputs).sum()),
+    )
 
 
-def forward_choice(
-    products: FloatArray, aligned: FloatArray, merits: FloatArray, size: int, least: float
-) -> IntArray:
-    """Return the indices that forward selection takes, from products of columns.
+def forward_choice(products: ColumnProducts, size: int) -> IntArray:
+    """Return the indices of candidates, in the order in which forward selection takes them.
 
-    Parameters
-    ----------
-    products : array of shape (2 n_candidates, 2 n_candidates)
-        Products of all cosines, followed by all sines, with each other.
-    aligned : array of shape (2, n_candidates, n_outputs)
-        Their products with the outputs. It is overwritten by the products with the residuals.
-    merits : array of shape (n_candidates,)
-    size : int
-    least : float
-        Smaller gains count as zero.
+    Each step takes the candidate with the largest product of its merit and its gain, which is what
+    it explains of the residuals. If no candidate gains anything, the first free one is taken. The
+    first indices do not depend on ``size``.
     """
-    n_candidates = len(merits)
-    each = np.arange(n_candidates)
-    pairs = ((each, each), (each, n_candidates + each), (n_candidates + each, n_candidates + each))
-    gram = np.stack([products[pair] for pair in pairs])
+    columns, merits = products.columns, products.merits
+    aligned, gram = products.aligned.copy(), products.gram
     # Row k holds the products of all columns with the k-th chosen one, made orthogonal.
-    taken = np.empty((2 * size, len(products)))
+    taken = np.empty((2 * size, len(columns)))
     chosen = np.empty(size, dtype=np.intp)
-    is_free = np.ones(n_candidates, dtype=bool)
+    is_free = np.ones(len(merits), dtype=bool)
     for k in range(size):
-        gains = explained_gains(aligned, gram)
-        gains[gains < least] = 0.0
+        gains = products.gains(aligned, gram)
         chosen[k] = np.argmax(np.where(is_free, merits * gains, -1.0))
         is_free[chosen[k]] = False
         for i in (0, 1):
-            column, before = i * n_candidates + chosen[k], taken[: 2 * k + i]
-            rest = products[column] - before[:, column] @ before
+            column, before = i * len(merits) + chosen[k], taken[: 2 * k + i]
+            rest = columns[column] - before[:, column] @ before
             length = np.sqrt(max(rest[column], 0.0) + RIDGE)
             taken[2 * k + i] = rest / length
-            new = taken[2 * k + i].reshape(2, n_candidates)
+            new = taken[2 * k + i].reshape(2, len(merits))
             aligned -= new[..., np.newaxis] * (aligned[i, chosen[k]] / length)
             gram -= np.stack([new[0] ** 2, new[0] * new[1], new[1] ** 2])
     return chosen
+
+
+def exchanged_choice(products: ColumnProducts, chosen: IntArray) -> IntArray:
+    """Take each chosen candidate out once, and return what is chosen in their places.
+
+    Here the gains alone decide, so the squared error never rises. A candidate stays if no other
+    gains more.
+    """
+    chosen = chosen.copy()
+    for place, old in enumerate(chosen):
+        others = np.delete(chosen, place)
+        gains = products.gains(*left_over(products, others))
+        gains[others] = -1.0
+        best = np.argmax(gains)
+        if gains[best] > gains[old]:
+            chosen[place] = best
+    return chosen
+
+
+def left_over(products: ColumnProducts, chosen: IntArray) -> tuple[FloatArray, FloatArray]:
+    r"""Return what chosen candidates leave of the products that gains are computed from.
+
+    .. math:: B - G_S^\top (G_{SS} + \rho I)^{-1} B_S, \qquad
+              G - G_S^\top (G_{SS} + \rho I)^{-1} G_S
+
+    Here G are the products of all columns, B their products with the outputs, S the chosen columns,
+    and :math:`\rho` is the ridge. Of the second, only the 2 x 2 blocks of candidates are computed.
+    """
+    n_candidates = len(products.merits)
+    columns = np.concatenate([chosen, n_candidates + chosen])
+    rows = products.columns[columns]
+    values, vectors = np.linalg.eigh(rows[:, columns])
+    # Rounding may leave eigenvalues slightly negative.
+    roots = (vectors / np.sqrt(np.maximum(values, 0.0) + RIDGE)).T
+    taken = (roots @ rows).reshape(-1, 2, n_candidates)
+    flat = products.aligned.reshape(2 * n_candidates, -1)
+    explained = np.einsum("kim,ko->imo", taken, roots @ flat[columns])
+    pairs = ((0, 0), (0, 1), (1, 1))
+    shared = [np.einsum("km,km->m", taken[:, i], taken[:, j]) for i, j in pairs]
+    return products.aligned - explained, products.gram - np.stack(shared)
 
 
 def standardised(outputs: FloatArray, shares: FloatArray) -> FloatArray:
