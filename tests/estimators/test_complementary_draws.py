@@ -65,8 +65,7 @@ def naive_choice(fitted, weights, outputs, n_frequencies=6):
     shortlist = shortlist[: shortlist_size(n_frequencies, len(X))]
     roots, kept = np.sqrt(weights)[:, np.newaxis], []
     outputs = outputs / np.sqrt([np.cov(each, aweights=weights, bias=True) for each in outputs.T])
-    losses = balanced_losses(fitted.sums_, fitted._target)
-    merits = np.maximum(1 - 2 * losses, 0) ** 0.25
+    merits = np.maximum(1 - 2 * balanced_losses(fitted.sums_, fitted._target), 0) ** 0.25
     phases = X @ fitted.pool_[:].T.astype(float)
 
     def error(indices):
@@ -75,17 +74,16 @@ def naive_choice(fitted, weights, outputs, n_frequencies=6):
         fit = np.linalg.lstsq(design, outputs * roots, rcond=None)[0]
         return np.square(design @ fit - outputs * roots).sum()
 
-    def best(others, merits):
+    def gains(others):
         before = error(others)
-        scores = {
-            m: merits[m] * (before - error([*others, m])) for m in shortlist if m not in others
-        }
-        return max(scores, key=scores.get)
+        return {m: before - error([*others, m]) for m in shortlist if m not in others}
 
     for _ in range(n_frequencies):
-        kept.append(best(kept, merits))
+        found = gains(kept)
+        kept.append(max(found, key=lambda m, found=found: merits[m] * found[m]))
     for place in range(n_frequencies):
-        kept[place] = best(kept[:place] + kept[place + 1 :], np.ones(len(losses)))
+        found = gains(kept[:place] + kept[place + 1 :])
+        kept[place] = max(found, key=found.get)
     return kept
 
 
@@ -312,10 +310,22 @@ def test_rows_outside_the_reservoir_do_not_matter_to_the_choice(monkeypatch):
         6,
         target=fitted._target,
         totals=fitted.sums_.totals,
+        n_samples=150,
         is_balanced=True,
         n_sweeps=n_exchanges(6),
     )
     np.testing.assert_array_equal(order[chosen], fitted.kept_)
+
+
+def test_losses_on_all_rows_decide_where_the_kept_rows_cannot_tell(monkeypatch, rng):
+    """With labels of noise, frequencies of smaller loss are kept if there are more rows."""
+    y = rng.integers(0, 2, len(X))
+    losses = []
+    for most_rows in (150, 149):
+        monkeypatch.setattr(reservoir, "MOST_ROWS", most_rows)
+        fitted = model(n_frequencies=MOST_EXCHANGED + 1).fit(X, y)
+        losses.append(balanced_losses(fitted.sums_, fitted._target)[fitted.kept_].mean())
+    assert losses[1] < losses[0] - 0.001
 
 
 def test_ten_digits_need_half_the_errors():

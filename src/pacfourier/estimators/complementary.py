@@ -9,6 +9,7 @@ from pacfourier.core.alignment.targets import Target
 from pacfourier.core.features import fourier_features
 from pacfourier.core.phases import single_threaded_blas
 from pacfourier.core.sampling.complementary import (
+    chance_share,
     column_products,
     exchanged_choice,
     forward_choice,
@@ -41,6 +42,7 @@ def complementary_frequencies(
     *,
     target: Target,
     totals: FloatArray,
+    n_samples: int,
     is_balanced: bool,
     n_sweeps: int,
 ) -> IntArray:
@@ -62,6 +64,9 @@ def complementary_frequencies(
         How labels are coded.
     totals : array of shape (n_codes,)
         Sums of the codes of all samples, from which classes are balanced.
+    n_samples : int
+        The number of all samples. If these are more than the rows, their losses decide where the
+        rows cannot tell: where chance could explain as much as the best candidate.
     is_balanced : bool
         Whether all classes get the same weight.
     n_sweeps : int
@@ -76,12 +81,15 @@ def complementary_frequencies(
     if losses is not None:
         # For two classes, this is the root of the length of the mean of y exp(i omega . x).
         merits = np.maximum(1 - 2 * losses, 0) ** 0.25
+    chance = 0.0
+    if n_samples > len(weights):
+        chance = chance_share(len(candidates), weights, outputs.shape[1])
     # Sums in another order could turn the choice between near copies.
     with single_threaded_blas():
         waves: Any = fourier_features(rows.X, candidates, np.ones(len(candidates))).T
         waves = waves.astype(np.float32).reshape(2, len(candidates), -1)
         products = column_products(waves, outputs, weights, merits)
-        chosen = forward_choice(products, size)
+        chosen = forward_choice(products, size, chance)
         for _ in range(n_sweeps):
             chosen = exchanged_choice(products, chosen)
     return chosen

@@ -491,6 +491,7 @@ def chosen_together(
         size,
         target=learned.target,
         totals=learned.sums.totals,
+        n_samples=learned.sums.n_samples,
         is_balanced=is_balanced,
         n_sweeps=n_sweeps,
     )

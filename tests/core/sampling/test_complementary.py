@@ -3,6 +3,7 @@ import pytest
 
 from pacfourier.core.sampling import complementary
 from pacfourier.core.sampling.complementary import (
+    chance_share,
     column_products,
     exchanged_choice,
     explained_gains,
@@ -115,6 +116,8 @@ def test_if_nothing_is_left_to_explain_the_order_of_the_shortlist_decides(rng):
     assert rest == sorted(rest)
     constant = plain_choice(waves, np.ones((6, 1), dtype=np.float32), np.ones(6), 20)
     assert constant.tolist() == list(range(20))
+    without_merits = column_products(waves, outputs, np.ones(6), np.zeros(30))
+    assert forward_choice(without_merits, 20).tolist() == list(range(20))
 
 
 def test_single_precision_chooses_like_double(problem):
@@ -185,6 +188,42 @@ def test_what_is_left_over_survives_copies_in_single_precision(rng):
     aligned, gram = left_over(products, np.arange(29))
     assert explained_gains(aligned, gram)[29] < 1e-3 * explained_gains(aligned, gram)[30]
     assert 30 in exchanged_choice(products, np.arange(29))
+
+
+def test_merits_count_more_where_chance_could_give_the_best_gain(problem):
+    """The fourth power, while no gain is above the share of the residuals."""
+    merits = np.linspace(0.5, 1.0, 25)
+    doubtful = forward_choice(column_products(*problem, merits), 25, chance=1.0)
+    fourth = forward_choice(column_products(*problem, merits**4), 25)
+    np.testing.assert_array_equal(doubtful, fourth)
+    plain = forward_choice(column_products(*problem, merits), 25)
+    assert plain.tolist() != fourth.tolist()
+    # The first gain is above the share, and the second below it.
+    products = column_products(*problem, merits)
+    gains = products.gains(products.aligned, products.gram)
+    left = products.gains(*left_over(products, plain[:1]))
+    left[plain[0]] = 0.0
+    residual = products.total - gains[plain[0]]
+    chance = (left.max() / residual + gains.max() / products.total) / 2
+    found = forward_choice(products, 2, chance)
+    assert found.tolist() == [plain[0], np.argmax(merits**4 * left)]
+
+
+@pytest.mark.parametrize("n_outputs", [1, 4])
+def test_the_share_of_chance_is_what_the_best_candidate_explains_of_noise(rng, n_outputs):
+    """Each of M exceeds it with probability 1 / M, so the best does with 1 - 1 / e = 0.63.
+
+    200 draws have a standard error of 0.034, and the interval is four of them wide on each side.
+    """
+    n_samples, n_candidates, exceeded = 300, 40, 0
+    weights = rng.uniform(0.5, 1.5, n_samples)
+    for _ in range(200):
+        waves = rng.standard_normal((2, n_candidates, n_samples))
+        outputs = rng.standard_normal((n_samples, n_outputs))
+        products = plain_products(waves, outputs, weights)
+        best = products.gains(products.aligned, products.gram).max()
+        exceeded += best > chance_share(n_candidates, weights, n_outputs) * products.total
+    assert 0.49 < exceeded / 200 < 0.77
 
 
 def test_outputs_are_standardised_and_constants_are_zero(rng):

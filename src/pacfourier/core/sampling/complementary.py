@@ -10,10 +10,17 @@ chosen when the later ones were not known.
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import chdtri
 
 from pacfourier.arrays import FloatArray, IntArray
 
-__all__ = ["column_products", "exchanged_choice", "explained_gains", "forward_choice"]
+__all__ = [
+    "chance_share",
+    "column_products",
+    "exchanged_choice",
+    "explained_gains",
+    "forward_choice",
+]
 
 # Added to the mean squares of all columns; those of a candidate are one together. Differences of
 # near copies may be as small as its root, and a linear model can still use them.
@@ -21,6 +28,8 @@ RIDGE = 1e-5
 # Gains below this share of the outputs' variance are rounding errors or due to the ridge, and count
 # as equal. Chance alone explains more than that on a million rows.
 NEGLIGIBLE_GAIN = 1e-5
+# The power of the merits where chance could give the best gain.
+DOUBTFUL_POWER = 4
 # Relative to the largest value of an output; a smaller standard deviation is a rounding error.
 SMALLEST_DEVIATION = 1e-9
 
@@ -36,14 +45,14 @@ class ColumnProducts(NamedTuple):
         Their products with the outputs.
     merits : array of shape (n_candidates,)
         Non-negative factors of the gains.
-    least : float
-        Smaller gains count as zero.
+    total : float
+        The sum of the squares of the outputs.
     """
 
     columns: FloatArray
     aligned: FloatArray
     merits: FloatArray
-    least: float
+    total: float
 
     @property
     def gram(self) -> FloatArray:
@@ -56,7 +65,7 @@ class ColumnProducts(NamedTuple):
     def gains(self, aligned: FloatArray, gram: FloatArray) -> FloatArray:
         """Return how much of the residuals each candidate explains, or zero if it is negligible."""
         gains = explained_gains(aligned, gram)
-        gains[gains < self.least] = 0.0
+        gains[gains < NEGLIGIBLE_GAIN * self.total] = 0.0
         return gains
 
 
@@ -87,16 +96,30 @@ def column_products(
         (columns @ columns.T).astype(np.float64),
         (waves @ outputs).astype(np.float64),
         merits,
-        NEGLIGIBLE_GAIN * float(np.square(outputs).sum()),
+        float(np.square(outputs).sum()),
     )
 
 
-def forward_choice(products: ColumnProducts, size: int) -> IntArray:
+def chance_share(n_candidates: int, weights: FloatArray, n_outputs: int) -> float:
+    r"""Return which share of pure noise the best of many candidates explains.
+
+    .. math:: \frac{1}{n K} \, \chi^2_{2 K, 1 / M}
+
+    A cosine and a sine explain :math:`\chi^2_{2 K} / (n K)` of K outputs of noise, where n is the
+    number of samples, or of equal weights that are as informative. This is the value that each of M
+    candidates exceeds with probability 1 / M.
+    """
+    n_samples = weights.sum() ** 2 / np.square(weights).sum()
+    return float(chdtri(2 * n_outputs, 1 / n_candidates) / (n_samples * n_outputs))
+
+
+def forward_choice(products: ColumnProducts, size: int, chance: float = 0.0) -> IntArray:
     """Return the indices of candidates, in the order in which forward selection takes them.
 
     Each step takes the candidate with the largest product of its merit and its gain, which is what
-    it explains of the residuals. If no candidate gains anything, the first free one is taken. The
-    first indices do not depend on ``size``.
+    it explains of the residuals. If the best gain is at most the share ``chance`` of the residuals,
+    the fourth power of the merits is used. If no candidate gains anything, the first free one is
+    taken. The first indices do not depend on ``size``.
     """
     columns, merits = products.columns, products.merits
     aligned, gram = products.aligned.copy(), products.gram
@@ -104,10 +127,14 @@ def forward_choice(products: ColumnProducts, size: int) -> IntArray:
     taken = np.empty((2 * size, len(columns)))
     chosen = np.empty(size, dtype=np.intp)
     is_free = np.ones(len(merits), dtype=bool)
+    residual = products.total
     for k in range(size):
         gains = products.gains(aligned, gram)
-        chosen[k] = np.argmax(np.where(is_free, merits * gains, -1.0))
+        is_doubtful = gains[is_free].max() <= chance * residual
+        scores = merits ** (DOUBTFUL_POWER if is_doubtful else 1) * gains
+        chosen[k] = np.argmax(np.where(is_free, scores, -1.0))
         is_free[chosen[k]] = False
+        residual -= gains[chosen[k]]
         for i in (0, 1):
             column, before = i * len(merits) + chosen[k], taken[: 2 * k + i]
             rest = columns[column] - before[:, column] @ before
