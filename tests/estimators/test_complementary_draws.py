@@ -223,14 +223,17 @@ def test_certificates_cover_random_labels(estimator):
     """
     rng = np.random.default_rng(7)
     names = ("kl", "catoni_grid", "unexpected_bernstein", "first_order", "f_divergence", "auto")
+    losses = []
     for seed in range(100):
         settings = {"gamma": 0.02, "target_type": "binary", "random_state": seed}
         fitted = model(estimator, **settings).fit(*noise(40, 40, rng))
-        assert fitted.losses_[fitted.kept_].mean() < 0.49
+        losses.append(fitted.losses_[fitted.kept_].mean())
         for name in names:
             for of in ("deployed", "posterior"):
                 # The bound before its ceiling: at 1/2, the truth, it could not fail.
                 assert fitted.certificate(bound=name, of=of).details.value >= 0.5 - 1e-9
+    assert max(losses) < 0.5
+    assert np.mean(losses) < 0.48
 
 
 @pytest.fixture(scope="module")
