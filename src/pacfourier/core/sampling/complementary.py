@@ -178,9 +178,10 @@ def left_over(products: ColumnProducts, chosen: IntArray) -> tuple[FloatArray, F
     values, vectors = np.linalg.eigh(rows[:, columns])
     # Rounding may leave eigenvalues slightly negative.
     roots = (vectors / np.sqrt(np.maximum(values, 0.0) + RIDGE)).T
-    taken = (roots @ rows).reshape(-1, 2, n_candidates)
+    taken = roots @ rows
     flat = products.aligned.reshape(2 * n_candidates, -1)
-    explained = np.einsum("kim,ko->imo", taken, roots @ flat[columns])
+    explained = (taken.T @ (roots @ flat[columns])).reshape(products.aligned.shape)
+    taken = taken.reshape(-1, 2, n_candidates)
     pairs = ((0, 0), (0, 1), (1, 1))
     shared = [np.einsum("km,km->m", taken[:, i], taken[:, j]) for i, j in pairs]
     return products.aligned - explained, products.gram - np.stack(shared)
