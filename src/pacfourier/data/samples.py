@@ -35,6 +35,11 @@ class Block(NamedTuple):
     is_weighted: bool = False
     number: int = 0
 
+    def take(self, rows: IntArray) -> "Block":
+        """Return some of the rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        return self._replace(X=self.X[rows], y=self.y[rows], weights=weights)
+
 
 Reader: TypeAlias = Callable[..., Block]
 """A function of (estimator, X, y, sample_weight=None, *, reset, fewest) that returns a Block."""

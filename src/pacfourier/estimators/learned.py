@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.bounds import BoundRecord
+from pacfourier.core.alignment.racing import represented_weights
 from pacfourier.core.alignment.summary import SampleSummary, sample_summary
 from pacfourier.core.alignment.sums import (
     AlignmentSums,
@@ -52,6 +53,7 @@ from pacfourier.estimators.complementary import (
     n_exchanges,
     shortlist_size,
 )
+from pacfourier.estimators.racing import raced, racing_sample
 from pacfourier.pacbayes.assumptions import Ties
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import (
@@ -71,6 +73,7 @@ from pacfourier.pacbayes.posteriors import (
 
 # Up to this many multiplications precision="auto" is double, because it takes no time.
 SMALL_WORK = 10**9
+SEARCHES = ("full", "racing")
 # Failure probability of the certificate that beta="bound" minimises.
 EPSILON = 0.05
 
@@ -88,12 +91,15 @@ class Learned(NamedTuple):
         Statistics of the samples, from which certificates check their assumptions.
     rows : Reservoir or None
         A bounded part of the rows. Only the draw "complementary" needs them.
+    representatives : array of shape (n_candidates,) or None
+        The candidate whose sums each candidate has. None if all candidates have their own.
     """
 
     target: Target
     sums: AlignmentSums
     summary: SampleSummary
     rows: Reservoir | None = None
+    representatives: IntArray | None = None
 
     @property
     def kept_rows(self) -> Reservoir:
@@ -104,6 +110,22 @@ class Learned(NamedTuple):
                 "another draw: fit again with draw='complementary'."
             )
         return self.rows
+
+    @property
+    def seen(self) -> IntArray:
+        """Indices of the candidates that have their own sums."""
+        if self.representatives is None:
+            return np.arange(len(self.sums.harmonics))
+        return np.unique(self.representatives)
+
+    def represented(self, posterior: Posterior) -> Posterior:
+        """Return the posterior after each candidate gave its weight to its representative."""
+        if self.representatives is None:
+            return posterior
+        weights = represented_weights(posterior.weights, self.representatives)
+        # These weights are no longer those of a Gibbs posterior.
+        constants = {k: v for k, v in posterior.constants.items() if k != "inverse_temperature"}
+        return posterior._replace(weights=weights, constants=constants)
 
     def merge(self, other: Self) -> "Learned":
         """Return the result for both data sets. Their labels must be coded in the same way."""
@@ -152,6 +174,8 @@ class LearnedFourierMap(SupervisedFourierMap):
     """
 
     _rule: ClassVar[Callable[..., PosteriorRule]]
+    search = "full"
+    """For subclasses that do not have this parameter."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the posterior in one pass over the data, and choose the frequencies to keep.
@@ -196,6 +220,7 @@ class LearnedFourierMap(SupervisedFourierMap):
         self : object
             The fitted estimator.
         """
+        self._check_full_search("partial_fit")
         is_first = not hasattr(self, "sums_")
         return self._learn((X, y, sample_weight), classes, is_first=is_first)
 
@@ -217,6 +242,8 @@ class LearnedFourierMap(SupervisedFourierMap):
         """
         check_is_fitted(self)
         check_is_fitted(other)
+        for each in (self, other):
+            each._check_full_search("merge")
         if type(other) is not type(self) or self.pool_ != other.pool_:
             raise ValueError(
                 "merge needs two estimators over the same candidates: the same class, "
@@ -256,9 +283,14 @@ class LearnedFourierMap(SupervisedFourierMap):
             raise ValueError(
                 f"redraw takes {allowed}, got {unknown}. To change other parameters, fit again."
             )
-        redrawn = copy.copy(self).set_params(**parameters)
+        redrawn, learned = copy.copy(self).set_params(**parameters), self._learned()
         redrawn._check_parameters()
-        return redrawn._keep(self._learned())
+        if redrawn.draw != "replacement" and redrawn.n_frequencies > len(learned.seen):
+            raise ValueError(
+                f"n_frequencies must be at most {len(learned.seen)}, the number of candidates that "
+                f"saw all rows in the race, got {redrawn.n_frequencies}: fit again."
+            )
+        return redrawn._keep(learned)
 
     def certificate(
         self,
@@ -331,8 +363,17 @@ class LearnedFourierMap(SupervisedFourierMap):
         check_draw(self.draw, self.n_frequencies, self.n_candidates)
         check_option("class_weight", self.class_weight, ("balanced", None))
         check_option("precision", self.precision, ("auto", *PRECISIONS))
+        check_option("search", self.search, SEARCHES)
         target_type_of(self.target_type)
         self._posterior_rule().check()
+
+    def _check_full_search(self, method: str) -> None:
+        """Raise ValueError if there was a race, or will be one."""
+        if self.search != "full" or getattr(self, "_representatives", None) is not None:
+            raise ValueError(
+                f"{method} needs a model with search='full', got search='racing': a race leaves "
+                "out candidates that other rows may need. Set search='full' and fit again."
+            )
 
     def _learn(self, data: Any, classes: Any, *, is_first: bool) -> Self:
         """Read, reduce and choose. After an error the estimator is as it was before."""
@@ -346,12 +387,21 @@ class LearnedFourierMap(SupervisedFourierMap):
             else:
                 check_same_classes(self._target, classes)
             seed = draft.pool_.seed if self.draw == "complementary" else None
-            learned = reduced(sample, draft._target, draft.pool_, self.precision, row_seed=seed)
+            learned = self._reduced(sample, draft._target, draft.pool_, seed)
             if not is_first:
                 learned = self._learned().merge(learned)
             check_enough_samples(learned.sums)
             draft._keep(learned)
         return self
+
+    def _reduced(
+        self, sample: AnySample, target: Target, pool: FrequencyPool, row_seed: int | None
+    ) -> Learned:
+        reduce = partial(reduced, target=target, precision=self.precision, row_seed=row_seed)
+        if self.search == "full":
+            return reduce(sample, pool=pool)
+        losses_of = balanced_losses if self.class_weight is not None else target_losses
+        return raced(racing_sample(sample, pool), pool, reduce, losses_of, self.n_frequencies)
 
     def _first_target(self, sample: AnySample, classes: Any) -> Target:
         if classes is not None:
@@ -360,7 +410,7 @@ class LearnedFourierMap(SupervisedFourierMap):
         return shown_target(sample, self.target_type, stacklevel=5)[0]
 
     def _learned(self) -> Learned:
-        return Learned(self._target, self.sums_, self._summary, self._rows)
+        return Learned(self._target, self.sums_, self._summary, self._rows, self._representatives)
 
     def _keep(self, learned: Learned) -> Self:
         """Choose from what was learned, and store both as fitted attributes."""
@@ -372,7 +422,7 @@ class LearnedFourierMap(SupervisedFourierMap):
             draw=self.draw,
             is_balanced=self.class_weight is not None,
         )
-        self._target, self.sums_, self._summary, self._rows = learned
+        self._target, self.sums_, self._summary, self._rows, self._representatives = learned
         set_classes(self, self._target)
         self.losses_, self.selection_losses_ = choice.losses, choice.selection_losses
         self.posterior_, self._constants = choice.posterior.weights, choice.posterior.constants
@@ -451,11 +501,12 @@ def choose(
         are_plain,
         lambda weights: default_bound(evidence(), weights, EPSILON),
     )
-    posterior = rule.posterior(request)
+    found, seen = rule.posterior(request), learned.seen
+    posterior = learned.represented(found)
     if draw == "complementary":
         # Many weights are equal or zero. Among those, the losses decide.
-        ranking = np.lexsort((selection_losses, -posterior.weights))
-        shortlist = ranking[: shortlist_size(n_frequencies, len(learned.kept_rows.keys))]
+        ranking = np.lexsort((selection_losses[seen], -found.weights[seen]))
+        shortlist = seen[ranking[: shortlist_size(n_frequencies, len(learned.kept_rows.keys))]]
         balanced = balanced_losses(sums, target)[shortlist]
         chosen = chosen_together(
             learned,
@@ -468,9 +519,12 @@ def choose(
         kept = shortlist[chosen]
         weights = np.full(n_frequencies, 1 / n_frequencies)
     else:
-        kept, weights = draw_frequencies(
-            posterior.weights, n_frequencies, draw, pool.stream(DRAW_STREAM)
+        # A representative is not among the best because it stands for many.
+        of_draw = found.weights if draw == "weighted" else posterior.weights
+        chosen, weights = draw_frequencies(
+            of_draw[seen], n_frequencies, draw, pool.stream(DRAW_STREAM)
         )
+        kept = seen[chosen]
     return Choice(losses, selection_losses, posterior, kept, weights)
 
 

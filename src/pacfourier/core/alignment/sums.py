@@ -35,7 +35,7 @@ from pacfourier.core.phases import (
     single_rounding,
     turn_blocks,
 )
-from pacfourier.core.prior.frequencies import FrequencyPool
+from pacfourier.core.prior.frequencies import ChosenFrequencies, FrequencyPool
 from pacfourier.core.prior.structured import (
     root_mean_square,
     rounded_stages,
@@ -113,6 +113,15 @@ class AlignmentSums:
             waves=recoder @ self.waves,
             gram=recoder @ self.gram @ recoder.T,
             totals=recoder @ self.totals,
+        )
+
+    def taken(self, columns: IntArray) -> "AlignmentSums":
+        """Return the sums of some of the frequencies. A frequency may be taken several times."""
+        return replace(
+            self,
+            waves=self.waves[:, columns],
+            harmonics=self.harmonics[columns],
+            rounding=self.rounding[columns],
         )
 
     @property
@@ -255,7 +264,7 @@ def alignment_sums(
     X: Samples,
     y: NDArray[Any],
     target: Coder,
-    frequencies: FrequencyPool | FloatArray,
+    frequencies: FrequencyPool | ChosenFrequencies | FloatArray,
     *,
     sample_weight: FloatArray | None = None,
     precision: Precision = "single",
@@ -272,7 +281,7 @@ def weighted_sums(
     weighted: sparse.csr_array,
     X: Samples,
     sample_weight: FloatArray | None,
-    frequencies: FrequencyPool | FloatArray,
+    frequencies: FrequencyPool | ChosenFrequencies | FloatArray,
     precision: Precision,
 ) -> AlignmentSums:
     """Return the sums of samples with coded labels. Codes of another type add their own."""
@@ -299,7 +308,7 @@ def weighted_sums(
 def wave_sums(
     X: Samples,
     weighted: sparse.csr_array,
-    frequencies: FrequencyPool | FloatArray,
+    frequencies: FrequencyPool | ChosenFrequencies | FloatArray,
     precision: Precision,
 ) -> tuple[ComplexArray, ComplexArray, FloatArray]:
     """Return the waves, harmonics and rounding of ``AlignmentSums``.

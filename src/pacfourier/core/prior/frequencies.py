@@ -23,7 +23,7 @@ from pacfourier.core.prior.structured import (
 )
 from pacfourier.spectra import Spectrum
 
-__all__ = ["SAMPLINGS", "FrequencyPool", "Sampling"]
+__all__ = ["SAMPLINGS", "ChosenFrequencies", "FrequencyPool", "Sampling"]
 
 Sampling = Literal["iid", "orthogonal", "sobol", "structured"]
 SAMPLINGS = ("iid", "orthogonal", "sobol", "structured")
@@ -33,8 +33,9 @@ UNIT = 512
 # How many units draw their scales together, if a row has one scale: those of 32,768 rows.
 UNITS_TOGETHER = 64
 # Streams of random numbers of a pool. Unit u of its rows uses stream FIRST_UNIT + u, and band b of
-# structured rows uses stream (COUPLING_STREAM, b).
+# structured rows uses stream (COUPLING_STREAM, b). RACE_STREAM chooses the first rows of a race.
 DRAW_STREAM, COUPLING_STREAM, FIRST_UNIT = 0, 1, 2
+RACE_STREAM = (DRAW_STREAM, 1)
 LARGEST_SOBOL_DIMENSION = 21201
 
 
@@ -216,6 +217,25 @@ def few_scales(pool: FrequencyPool) -> NDArray[np.float32]:
     scales = pool._drawn_scales(np.arange(len(pool)))
     scales.flags.writeable = False
     return scales
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenFrequencies:
+    """Some rows of a pool, which are made when they are needed, like those of the pool itself."""
+
+    pool: FrequencyPool
+    rows: IntArray
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns."""
+        return self.pool.n_features
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, rows: slice | IntArray) -> NDArray[np.float32]:
+        return self.pool[self.rows[rows]]
 
 
 def members_by_unit(indices: IntArray) -> Iterator[tuple[int, IntArray]]:
