@@ -30,6 +30,8 @@ PRECISIONS = ("single", "double")
 # would share cache sets, which costs a fifth of the speed.
 ROW_BLOCK = 1024
 FREQUENCY_BAND = 1008
+# Rows are cut into so many parts where threads take rows.
+MOST_PARTS = 8
 # A band of frequencies takes at most 32 MB, however wide the data are.
 LARGEST_BAND = 2**23
 # Rows of X that structured transforms take together. One pair of a row and a frequency took 1.1 ns
@@ -47,6 +49,16 @@ def frequency_bands(n_frequencies: int, n_features: int) -> Iterator[slice]:
     size = max(16, min(FREQUENCY_BAND, LARGEST_BAND // n_features))
     for start in range(0, n_frequencies, size):
         yield slice(start, min(start + size, n_frequencies))
+
+
+def row_parts(n_samples: int) -> list[slice]:
+    """Return slices that cut rows into at most eight parts of whole blocks.
+
+    They do not depend on the number of threads, and neither does a sum that adds parts in order.
+    """
+    n_blocks = -(-n_samples // ROW_BLOCK)
+    size = ROW_BLOCK * -(-n_blocks // MOST_PARTS)
+    return [slice(start, min(start + size, n_samples)) for start in range(0, n_samples, size)]
 
 
 def precision_of(X: Samples) -> Precision:

@@ -20,7 +20,8 @@ def naive_representatives(losses, n_best, n_groups):
         size = len(others) // n_groups + (k < len(others) % n_groups)
         group = others[start : start + size]
         start += size
-        found.update(dict.fromkeys(group, group[size // 2]))
+        for m in group:
+            found[m] = group[size // 2]
     return [found[m] for m in range(len(losses))]
 
 

@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 from pacfourier import alignment_losses
 from pacfourier.core.alignment.sums import alignment_sums, balanced_losses
 from pacfourier.core.alignment.targets import target_of
-from pacfourier.core.phases import FREQUENCY_BAND, ROW_BLOCK
+from pacfourier.core.phases import FREQUENCY_BAND, ROW_BLOCK, row_parts
 from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.spectra import RBF
 
@@ -120,23 +120,53 @@ def test_merge_is_associative_and_equals_the_whole(kind, rng):
         assert merged.effective_samples == pytest.approx(90)
 
 
-def test_threads_do_not_change_a_bit(rng):
-    X, y = rng.standard_normal((700, 6)), np.resize([0, 1, 2], 700)
-    pool = FrequencyPool(RBF(0.1), 3000, 6, seed=2)
+@pytest.mark.parametrize(("n_samples", "n_frequencies"), [(700, 5000), (9_000, 40), (3_000, 1500)])
+def test_threads_do_not_change_a_bit(n_samples, n_frequencies, rng):
+    """Threads take bands of many frequencies, or parts of the rows if there are few."""
+    X, y = rng.standard_normal((n_samples, 6)), np.resize([0, 1, 2], n_samples)
+    pool = FrequencyPool(RBF(0.1), n_frequencies, 6, seed=2)
     target = target_of(y)
     with threadpool_limits(1, user_api="blas"):
         one = alignment_sums(X, y, target, pool)
-    with threadpool_limits(2, user_api="blas"):
+    with threadpool_limits(3, user_api="blas"):
         two = alignment_sums(X, y, target, pool)
     np.testing.assert_array_equal(one.waves, two.waves)
+    np.testing.assert_array_equal(one.harmonics, two.harmonics)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_sums_over_parts_of_the_rows_equal_the_naive_ones(container, rng):
+    """More rows than one part has, some frequencies that need double precision, and weights."""
+    X, y = rng.standard_normal((9_000, 3)), rng.integers(0, 3, 9_000)
+    weights = rng.uniform(0.5, 2, len(y))
+    frequencies = rng.standard_normal((20, 3)) * np.where(np.arange(20) % 3, 1, 1e4)[:, np.newaxis]
+    sums = alignment_sums(container(X), y, target_of(y), frequencies, sample_weight=weights)
+    waves = np.exp(1j * (X @ frequencies.T))
+    # A mean of waves is wrong by the stated rounding at most, and one of harmonics by four of it.
+    rounding = sums.rounding + 1e-10
+    for code in range(3):
+        naive = weights[y == code] @ waves[y == code]
+        assert (np.abs(sums.waves[code] - naive) <= rounding * weights.sum()).all()
+    assert (np.abs(sums.harmonics - (waves**2).sum(axis=0)) <= 4 * rounding * len(y)).all()
+    assert (sums.rounding[::3] == 0).all()
+    assert (sums.rounding[1::3] > 0).all()
+
+
+def test_rows_are_cut_into_eight_parts_of_whole_blocks():
+    for n_samples, n_parts in ((1, 1), (1024, 1), (1025, 2), (8192, 8), (8193, 5), (100_000, 8)):
+        parts = row_parts(n_samples)
+        rows = np.concatenate([np.arange(n_samples)[part] for part in parts])
+        np.testing.assert_array_equal(rows, np.arange(n_samples))
+        assert len(parts) == n_parts
+        assert all(part.start % ROW_BLOCK == 0 for part in parts)
 
 
 def test_errors_in_threads_are_raised(rng):
     class Broken:
-        shape = (2000, 3)
+        shape = (5000, 3)
 
         def __len__(self):
-            return 2000
+            return 5000
 
         def __getitem__(self, rows):
             raise RuntimeError("no frequencies here")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 from pacfourier.arrays import FloatArray, IntArray, Samples, by_kind
-from pacfourier.core.phases import ROW_BLOCK
+from pacfourier.core.phases import ROW_BLOCK, row_parts, run_tasks
 
 __all__ = ["SampleSummary", "sample_summary"]
 
@@ -247,7 +247,7 @@ def rows_with_labels(X: Any, codes: sparse.csr_array) -> DistinctRows:
 def sample_summary(
     X: Samples, codes: sparse.csr_array, *, is_weighted: bool = False
 ) -> SampleSummary:
-    """Return the summary of a sample, block by block.
+    """Return the summary of a sample, block by block and in threads.
 
     Parameters
     ----------
@@ -261,9 +261,16 @@ def sample_summary(
     -------
     summary : SampleSummary
     """
-    rows = (slice(start, start + ROW_BLOCK) for start in range(0, X.shape[0], ROW_BLOCK))
-    blocks = (_block_summary(X[each], codes[each], is_weighted) for each in rows)
-    return reduce(SampleSummary.merge, blocks)
+    parts: dict[int, SampleSummary] = {}
+
+    def fill(part: slice) -> None:
+        starts = range(part.start, part.stop, ROW_BLOCK)
+        rows = (slice(start, min(start + ROW_BLOCK, part.stop)) for start in starts)
+        blocks = (_block_summary(X[each], codes[each], is_weighted) for each in rows)
+        parts[part.start] = reduce(SampleSummary.merge, blocks)
+
+    run_tasks(fill, row_parts(X.shape[0]))
+    return reduce(SampleSummary.merge, (parts[start] for start in sorted(parts)))
 
 
 def _block_summary(X: Samples, codes: sparse.csr_array, is_weighted: bool) -> SampleSummary:

@@ -13,9 +13,11 @@ Because :math:`\lambda_{ij} = u_i^\top A\, u_j`, the double sum is a function of
 merge the sums, and compute the losses.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import singledispatch
-from typing import Any, Self
+from functools import reduce, singledispatch
+from itertools import product
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,7 @@ from scipy import sparse
 from pacfourier.arrays import ComplexArray, FloatArray, IntArray, Samples, by_kind
 from pacfourier.core.alignment.targets import Coder, Target, encoded
 from pacfourier.core.phases import (
+    Magnitudes,
     Precision,
     double_angle_sums,
     frequency_bands,
@@ -31,6 +34,7 @@ from pacfourier.core.phases import (
     mean_phase_sizes,
     phase_sizes,
     precision_groups,
+    row_parts,
     run_tasks,
     single_rounding,
     turn_blocks,
@@ -58,6 +62,8 @@ __all__ = [
 # The largest weight of the pairs i = j, relative to that of all other pairs, by working precision.
 # Up to this ratio, at least three digits of the losses are correct.
 LARGEST_SELF_PAIRS = {"single": 2.0**14, "double": 2.0**36}
+# With fewer bands of frequencies than this, threads take parts of the rows.
+FEW_BANDS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,7 +319,7 @@ def wave_sums(
 ) -> tuple[ComplexArray, ComplexArray, FloatArray]:
     """Return the waves, harmonics and rounding of ``AlignmentSums``.
 
-    Each thread takes one band of frequencies at a time and goes through all rows, so it needs
+    Each thread takes one band of frequencies, or one part of the rows, at a time, so it needs
     memory for a few blocks only. Structured frequencies use fast transforms if single precision is
     sufficient. In double precision they are computed like other frequencies, because transforms
     do not round the frequencies to float32 and the difference would show.
@@ -339,29 +345,84 @@ def wave_sums(
             waves[:], harmonics[:] = structured_sums(X, weighted, frequencies.signs, radii)
             remaining = groups.get(np.float64, remaining[:0])
 
-    def fill(columns: IntArray) -> None:
-        candidates = frequencies[columns]
-        sizes = phase_sizes(candidates, magnitudes.largest)
-        for dtype, members in precision_groups(sizes, precision):
-            # Most often these are all of them, which need no copy.
-            chosen = candidates if len(members) == len(candidates) else candidates[members]
-            places = columns[members]
-            if dtype == np.float32:
-                means = mean_phase_sizes(chosen, magnitudes.means)
-                rounding[places] = single_rounding(means, magnitudes.most_products)
-            waves[:, places], harmonics[places] = _band_sums(X, weighted, chosen, dtype)
+    def write(group: Group, sums: tuple[ComplexArray, ComplexArray]) -> None:
+        waves[:, group.places], harmonics[group.places] = sums
+        rounding[group.places] = group.rounding
 
-    bands = frequency_bands(len(remaining), X.shape[1])
-    run_tasks(fill, [remaining[band] for band in bands])
+    def fill(columns: IntArray) -> None:
+        for group in precise_groups(frequencies, columns, magnitudes, precision):
+            write(group, band_sums(X, weighted, group))
+
+    bands = [remaining[band] for band in frequency_bands(len(remaining), X.shape[1])]
+    if len(bands) >= FEW_BANDS:
+        run_tasks(fill, bands)
+        return waves, harmonics, rounding
+    few = [
+        group
+        for columns in bands
+        for group in precise_groups(frequencies, columns, magnitudes, precision)
+    ]
+    for group, sums in zip(few, sums_by_parts(X, weighted, few), strict=True):
+        write(group, sums)
     return waves, harmonics, rounding
 
 
-def _band_sums(
-    X: Samples, weighted: sparse.csr_array, frequencies: FloatArray, dtype: type[np.floating[Any]]
+class Group(NamedTuple):
+    """Frequencies whose phases are computed in the same precision, and their places in a pool."""
+
+    places: IntArray
+    frequencies: FloatArray
+    dtype: type[np.floating[Any]]
+    rounding: FloatArray
+
+
+def precise_groups(
+    frequencies: FrequencyPool | ChosenFrequencies | FloatArray,
+    columns: IntArray,
+    magnitudes: Magnitudes,
+    precision: Precision,
+) -> Iterator[Group]:
+    """Yield the frequencies of a band, in one group for each precision that they need."""
+    candidates = frequencies[columns]
+    sizes = phase_sizes(candidates, magnitudes.largest)
+    for dtype, members in precision_groups(sizes, precision):
+        # Most often these are all of them, which need no copy.
+        chosen = candidates if len(members) == len(candidates) else candidates[members]
+        rounding: FloatArray = np.zeros(len(members))
+        if dtype == np.float32:
+            means = mean_phase_sizes(chosen, magnitudes.means)
+            rounding = single_rounding(means, magnitudes.most_products)
+        yield Group(columns[members], chosen, dtype, rounding)
+
+
+def sums_by_parts(
+    X: Samples, weighted: sparse.csr_array, groups: list[Group]
+) -> Iterator[tuple[ComplexArray, ComplexArray]]:
+    """Yield the sums of each group. Threads take parts of the rows, for a few groups.
+
+    The sums of the parts are added in order.
+    """
+    parts = row_parts(X.shape[0])
+    found: dict[tuple[int, int], tuple[ComplexArray, ComplexArray]] = {}
+
+    def fill(task: tuple[int, int]) -> None:
+        number, rows = task[0], parts[task[1]]
+        found[task] = band_sums(X[rows], weighted[rows], groups[number])
+
+    run_tasks(fill, product(range(len(groups)), range(len(parts))))
+    for number in range(len(groups)):
+        sums = [found.pop((number, k)) for k in range(len(parts))]
+        waves, harmonics = zip(*sums, strict=True)
+        yield reduce(np.add, waves), reduce(np.add, harmonics)
+
+
+def band_sums(
+    X: Samples, weighted: sparse.csr_array, group: Group
 ) -> tuple[ComplexArray, ComplexArray]:
-    """Sum u_i exp(i omega . x_i) and exp(2 i omega . x_i), with phases in ``dtype``."""
+    """Sum u_i exp(i omega . x_i) and exp(2 i omega . x_i)."""
     from pacfourier.core import loops
 
+    frequencies, dtype = group.frequencies, group.dtype
     n_codes, n_frequencies = weighted.shape[1], len(frequencies)
     waves = np.zeros((2, n_codes, n_frequencies))
     harmonics = np.zeros((2, n_frequencies))
