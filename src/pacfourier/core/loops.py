@@ -137,6 +137,55 @@ def add_magnitudes(rows, largest, totals):
     return most
 
 
+_MIXER = np.uint64(0x9E3779B97F4A7C15)
+_HALF, _HIGHEST, _ONE = np.uint64(32), np.uint64(58), np.uint64(1)
+
+
+@compiled(nogil=True)
+def add_statistics(rows, words, multipliers, prints, marks, powers, lowest, highest):
+    """Write the fingerprints of some rows, and update the statistics of columns with them.
+
+    Parameters
+    ----------
+    rows : array of shape (n_rows, n_columns)
+    words : array of the same shape
+        The bits of the values, as unsigned integers.
+    multipliers : uint64 array of shape (n_columns,)
+    prints : uint64 array of shape (n_rows,)
+        See ``core.alignment.summary.row_fingerprints``.
+    marks : uint64 array of shape (n_columns,)
+        Every value sets one bit.
+    powers : float64 array of shape (4, n_columns)
+        Sums of values, squares, cubes and fourth powers.
+    lowest, highest : float64 arrays of shape (2, n_columns)
+        The smallest and the largest value of each column, and their numbers of rows.
+    """
+    for i in range(len(rows)):
+        total = np.uint64(0)
+        for k in range(len(marks)):
+            # Minus zero has other bits than zero.
+            bits = np.uint64(words[i, k]) if rows[i, k] != 0 else np.uint64(0)
+            bits ^= bits >> _HALF
+            bits *= _MIXER
+            bits ^= bits >> _HALF
+            total += bits * multipliers[k]
+            marks[k] |= _ONE << (bits >> _HIGHEST)
+        prints[i] = total
+        for k in range(len(marks)):
+            value = np.float64(rows[i, k])
+            square = value * value
+            powers[0, k] += value
+            powers[1, k] += square
+            powers[2, k] += value * square
+            powers[3, k] += square * square
+            is_new, is_same = value < lowest[0, k], value == lowest[0, k]
+            lowest[1, k] = 1.0 if is_new else lowest[1, k] + (1.0 if is_same else 0.0)
+            lowest[0, k] = value if is_new else lowest[0, k]
+            is_new, is_same = value > highest[0, k], value == highest[0, k]
+            highest[1, k] = 1.0 if is_new else highest[1, k] + (1.0 if is_same else 0.0)
+            highest[0, k] = value if is_new else highest[0, k]
+
+
 # Single precision adds up this many rows before its sums are added to those in double precision.
 CARRY_ROWS = 64
 

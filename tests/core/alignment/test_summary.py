@@ -29,6 +29,26 @@ def summary_of(X, y=None):
     return sample_summary(X, ClassTarget(np.arange(3)).encode(y))
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_compiled_summaries_of_arrays_equal_those_of_sparse_rows(dtype, order, rng):
+    """Some parts of two blocks, with zeros of both signs."""
+    X = rng.standard_normal((9_500, 3)).round(2).astype(dtype)
+    X[rng.random(X.shape) < 0.2] = -0.0
+    X[:, 2] = np.maximum(X[:, 2], -1)
+    y = rng.integers(0, 3, len(X))
+    found, expected = summary_of(X.copy(order), y), summary_of(sparse.csr_array(X), y)
+    for name in ("fingerprints", "counts", "first_labels", "last_labels", "marks"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    for name in ("lowest", "n_lowest", "highest", "n_highest"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    # Sums of n numbers in any order differ by n roundings of the sum of absolute values at most.
+    for power in range(4):
+        size = (np.abs(X.astype(np.float64)) ** (power + 1)).sum(axis=0)
+        error = np.abs(found.powers[power] - expected.powers[power])
+        assert (error <= 2 * len(X) * 2.0**-53 * size).all()
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_summary_counts_repeated_rows_and_columns(container, dtype, rng):

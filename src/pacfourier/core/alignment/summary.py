@@ -237,10 +237,10 @@ def distinct_rows(
     )
 
 
-def rows_with_labels(X: Any, codes: sparse.csr_array) -> DistinctRows:
-    """Return the distinct rows of a block of samples, with the coded labels of these samples."""
+def labelled_prints(prints: NDArray[np.uint64], codes: sparse.csr_array) -> DistinctRows:
+    """Return the distinct fingerprints of rows, with the coded labels of these rows."""
     labels = row_fingerprints(codes)
-    return distinct_rows(row_fingerprints(X), np.ones(len(labels), dtype=np.intp), labels, labels)
+    return distinct_rows(prints, np.ones(len(labels), dtype=np.intp), labels, labels)
 
 
 @by_kind
@@ -262,22 +262,54 @@ def sample_summary(
     summary : SampleSummary
     """
     parts: dict[int, SampleSummary] = {}
+    of_part: Any = _sparse_summary if sparse.issparse(X) else _dense_summary
 
     def fill(part: slice) -> None:
-        starts = range(part.start, part.stop, ROW_BLOCK)
-        rows = (slice(start, min(start + ROW_BLOCK, part.stop)) for start in starts)
-        blocks = (_block_summary(X[each], codes[each], is_weighted) for each in rows)
-        parts[part.start] = reduce(SampleSummary.merge, blocks)
+        parts[part.start] = of_part(X[part], codes[part], is_weighted)
 
     run_tasks(fill, row_parts(X.shape[0]))
     return reduce(SampleSummary.merge, (parts[start] for start in sorted(parts)))
 
 
-def _block_summary(X: Samples, codes: sparse.csr_array, is_weighted: bool) -> SampleSummary:
-    rows, marks = rows_with_labels(X, codes), _value_marks(X)
+def _dense_summary(X: FloatArray, codes: sparse.csr_array, is_weighted: bool) -> SampleSummary:
+    from pacfourier.core import loops
+
+    n_samples, n_features = X.shape
+    prints = np.empty(n_samples, dtype=np.uint64)
+    marks = np.zeros(n_features, dtype=np.uint64)
+    powers, multipliers = np.zeros((4, n_features)), fingerprint_multipliers(n_features)
+    lowest, highest = np.zeros((2, n_features)), np.zeros((2, n_features))
+    lowest[0], highest[0] = np.inf, -np.inf
+    for start in range(0, n_samples, ROW_BLOCK):
+        rows = np.ascontiguousarray(X[start : start + ROW_BLOCK])
+        loops.add_statistics(
+            rows,
+            rows.view(np.uint32 if rows.dtype == np.float32 else np.uint64),
+            multipliers,
+            prints[start : start + ROW_BLOCK],
+            marks,
+            powers,
+            lowest,
+            highest,
+        )
+    return SampleSummary(
+        n_samples,
+        *labelled_prints(prints, codes),
+        powers=powers,
+        lowest=lowest[0],
+        n_lowest=lowest[1].astype(np.intp),
+        highest=highest[0],
+        n_highest=highest[1].astype(np.intp),
+        marks=marks,
+        is_weighted=is_weighted,
+    )
+
+
+def _sparse_summary(X: Any, codes: sparse.csr_array, is_weighted: bool) -> SampleSummary:
+    rows, marks = labelled_prints(row_fingerprints(X), codes), _value_marks(X)
     # A sparse matrix sums in its own precision, even if another dtype is given.
     X = X.astype(np.float64)
-    lowest, highest = _columns(X.min(axis=0)), _columns(X.max(axis=0))
+    lowest, highest = (end.toarray().ravel() for end in (X.min(axis=0), X.max(axis=0)))
     return SampleSummary(
         X.shape[0],
         *rows,
@@ -292,25 +324,20 @@ def _block_summary(X: Samples, codes: sparse.csr_array, is_weighted: bool) -> Sa
 
 
 def _power_sums(X: Any) -> FloatArray:
-    """Return the sums of the first four powers of each column."""
-    is_sparse = sparse.issparse(X)
-    values = X.data if is_sparse else X
+    """Return the sums of the first four powers of each column of a sparse matrix."""
+    values = X.data
     # The higher powers of huge values overflow. Only columns of variance one need them.
     with np.errstate(over="ignore"):
         powers = [values, np.square(values)]
         powers += [values * powers[1], np.square(powers[1])]
-        if is_sparse:
-            return np.stack([np.bincount(X.indices, each, X.shape[1]) for each in powers])
-        return np.stack([each.sum(axis=0) for each in powers])
+        return np.stack([np.bincount(X.indices, each, X.shape[1]) for each in powers])
 
 
-def _n_equal(X: Samples, ends: FloatArray) -> IntArray:
-    """Count in how many rows each column has a given value."""
-    if sparse.issparse(X):
-        stored = np.bincount(X.indices[X.data == ends[X.indices]], minlength=X.shape[1])
-        n_absent = X.shape[0] - np.bincount(X.indices, minlength=X.shape[1])
-        return stored + np.where(ends == 0, n_absent, 0)
-    return np.count_nonzero(ends == X, axis=0)
+def _n_equal(X: Any, ends: FloatArray) -> IntArray:
+    """Count in how many rows each column of a sparse matrix has a given value."""
+    stored = np.bincount(X.indices[X.data == ends[X.indices]], minlength=X.shape[1])
+    n_absent = X.shape[0] - np.bincount(X.indices, minlength=X.shape[1])
+    return stored + np.where(ends == 0, n_absent, 0)
 
 
 @by_kind
@@ -348,11 +375,8 @@ def _bits(values: FloatArray) -> NDArray[np.uint64]:
     return bits
 
 
-def _value_marks(X: Samples) -> NDArray[np.uint64]:
-    """Return 64 bits per column, of which every value sets the one named by its highest bits."""
-    if not sparse.issparse(X):
-        marks = np.uint64(1) << (_bits(np.ascontiguousarray(X)) >> np.uint64(58))
-        return np.asarray(np.bitwise_or.reduce(marks, axis=0))
+def _value_marks(X: Any) -> NDArray[np.uint64]:
+    """Return 64 bits per column of a sparse matrix. Every value sets one, by its highest bits."""
     found = np.zeros((64, X.shape[1]), dtype=bool)
     found[_bits(X.data) >> np.uint64(58), X.indices] = True
     # Zeros that are not stored set the first bit.
@@ -364,9 +388,3 @@ def packed_marks(found: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Return one number per column, whose bits are the 64 rows of an array."""
     weights = np.uint64(1) << np.arange(64, dtype=np.uint64)
     return np.asarray((found * weights[:, np.newaxis]).sum(axis=0, dtype=np.uint64))
-
-
-def _columns(row: Any) -> FloatArray:
-    # Sums of a sparse matrix are dense, but its minimum and maximum are sparse.
-    dense = row.toarray() if hasattr(row, "toarray") else row
-    return np.asarray(dense, dtype=np.float64).ravel()
