@@ -2,7 +2,7 @@
 
 ``times`` fits ``PBRFF`` with both searches on each data set, in turns, and prints a table. ``work``
 varies the share of rows that all candidates see and the share of candidates that see all rows, and
-draws ``docs/images/racing.png``.
+draws ``docs/images/racing.png``, with a ring around the setting of the library.
 
 "Mass elsewhere" is the part of the full search's posterior that lies elsewhere after a race, if the
 members of a group share its weight evenly. The linear model of the test errors is scikit-learn's
@@ -19,7 +19,11 @@ import numpy as np
 from sklearn.linear_model import RidgeClassifierCV
 
 from pacfourier import OKRFF, PBRFF
-from pacfourier.core.alignment.racing import representatives
+from pacfourier.core.alignment.racing import (
+    CANDIDATES_PER_SURVIVOR,
+    ROWS_PER_FIRST,
+    representatives,
+)
 from pacfourier.core.alignment.sums import AlignmentSums, alignment_sums, balanced_losses
 from pacfourier.datasets import load
 from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
@@ -170,6 +174,9 @@ def draw_work(options: argparse.Namespace) -> None:
     for axis, name in zip(np.atleast_1d(axes), options.datasets, strict=True):
         for share, curve in work_curves(name).items():
             axis.plot(*zip(*curve, strict=True), "o-", ms=4, label=f"1/{share}")
+            if share == ROWS_PER_FIRST:
+                place = BEST_SHARES.index(CANDIDATES_PER_SURVIVOR)
+                axis.plot(*curve[place], "o", ms=10, mfc="none", mec="black")
         axis.axhline(0.01, color="0.4", ls="--", lw=1)
         axis.set(title=name, xlabel="work, relative to the full search", yscale="log")
         axis.set_xlim(0, 0.7)

@@ -76,6 +76,23 @@ def _cosine_sine(turn):
     return double
 
 
+# Side of the square blocks in which a matrix is transposed: a block stays near the core.
+TRANSPOSED_BLOCK = 32
+
+
+@compiled(nogil=True)
+def write_turns(frequencies, factor, columns):
+    """Write the frequencies times a factor into the columns of a matrix, in its precision."""
+    n_frequencies, n_features = frequencies.shape
+    for first in range(0, n_features, TRANSPOSED_BLOCK):
+        last = min(first + TRANSPOSED_BLOCK, n_features)
+        for start in range(0, n_frequencies, TRANSPOSED_BLOCK):
+            stop = min(start + TRANSPOSED_BLOCK, n_frequencies)
+            for k in range(first, last):
+                for m in range(start, stop):
+                    columns[k, m] = columns.dtype.type(frequencies[m, k]) * factor
+
+
 @compiled(nogil=True, fastmath=True)
 def weighted_lengths(rows, weights, lengths):
     """Write the root of the sum over columns of (value * weight)^2, for each row."""

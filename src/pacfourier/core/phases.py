@@ -32,8 +32,10 @@ ROW_BLOCK = 1024
 FREQUENCY_BAND = 1008
 # Rows are cut into so many parts where threads take rows.
 MOST_PARTS = 8
-# A band of frequencies takes at most 32 MB, however wide the data are.
-LARGEST_BAND = 2**23
+# A band of frequencies takes at most 8 MB, however wide the data are. Arrays of more than 32 MB
+# would be returned to the system and fetched again for each band, which takes longer than filling
+# them.
+LARGEST_BAND = 2**21
 # Rows of X that structured transforms take together. One pair of a row and a frequency took 1.1 ns
 # with 64 rows, 1.9 ns with 32 and 2.7 ns with 16.
 ROWS_SIDE_BY_SIDE = 64
@@ -213,15 +215,23 @@ def turn_blocks(
 
     The array of phases is reused, so take what you need before the next block.
     """
-    columns = np.ascontiguousarray((frequencies.astype(dtype) * dtype(0.5 / np.pi)).T)
-    n_samples = X.shape[0]
-    turns = np.empty((min(ROW_BLOCK, n_samples), columns.shape[1]), dtype=dtype)
-    for start in range(0, n_samples, ROW_BLOCK):
-        rows = slice(start, min(start + ROW_BLOCK, n_samples))
-        if sparse.issparse(X):
-            yield rows, np.asarray(X[rows].astype(dtype, copy=False) @ columns)
+    from pacfourier.core import loops
+
+    columns = np.empty(frequencies.shape[::-1], dtype=dtype)
+    loops.write_turns(frequencies, dtype(0.5 / np.pi), columns)
+    n_samples, n_frequencies = X.shape[0], columns.shape[1]
+    is_sparse, size = sparse.issparse(X), ROW_BLOCK
+    if is_sparse:
+        # Cutting sparse rows takes time, and wide rows meet few frequencies at a time.
+        size *= max(FREQUENCY_BAND // max(n_frequencies, 1), 1)
+    turns = None if is_sparse else np.empty((min(size, n_samples), n_frequencies), dtype=dtype)
+    for start in range(0, n_samples, size):
+        rows = slice(start, min(start + size, n_samples))
+        block: Any = X if n_samples <= size else X[rows]
+        block = block.astype(dtype, copy=False)
+        if turns is None:
+            yield rows, np.asarray(block @ columns)
         else:
-            block = X[rows].astype(dtype, copy=False)
             yield rows, np.dot(block, columns, out=turns[: len(block)])
 
 

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from pacfourier.arrays import FloatArray
+from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.core.alignment.targets import Outputs, Target, TargetType, target_of, target_type_of
 from pacfourier.core.boosting.cosine_model import (
     CosineModel,
@@ -165,10 +165,14 @@ class BoostedRFF(SupervisedFourierMap):
             set_classes(draft, target)
             n_steps = self._steps(copies.sum())
             scaled, scales = scaled_columns(X, copies, self._dtype(X.shape, n_steps))
+            varying = varying_columns(scales)
+            if len(varying) < X.shape[1]:
+                scaled = scaled[:, varying]
             # The mean squared distance is twice the variance, and each scaled column has one.
-            spread = 2 * max(int(np.isfinite(scales).sum()), 1)
+            spread = 2 * len(varying)
             model = self._boosted(scaled, spread, scaled_outputs(target, y, copies), copies)
-            draft.frequencies_ = model.frequencies / scales
+            draft.frequencies_ = np.zeros((self.n_frequencies, X.shape[1]))
+            draft.frequencies_[:, varying] = model.frequencies / scales[varying]
             draft.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
             draft.pool_, draft.posterior_ = draft.frequencies_, draft.frequency_weights_
             learned = learned_of(block, target, draft.pool_, "double")
@@ -218,6 +222,12 @@ class BoostedRFF(SupervisedFourierMap):
             loss, _, residuals = model_gradient(model, X, labels, losses, weights)
             report(f"round {number + 1}/{len(sizes)}: mean loss {loss:.4f}")
         return model
+
+
+def varying_columns(scales: FloatArray) -> IntArray:
+    """Return the columns that a frequency can see: those that vary, or the first if none does."""
+    varying = np.flatnonzero(np.isfinite(scales))
+    return varying if len(varying) else np.arange(1)
 
 
 def _round_sizes(total: int, n_rounds: int) -> list[int]:

@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacfourier.arrays import ComplexArray, FloatArray, IntArray
-from pacfourier.core.phases import LARGEST_BAND, run_tasks
 from pacfourier.core.phases import ROWS_SIDE_BY_SIDE as WIDTH
+from pacfourier.core.phases import run_tasks
 
 # Rows of smaller matrices are visibly not Gaussian: at size 2 they have only four directions.
 SMALLEST_SIZE = 128
 # Groups of rows that a thread lays side by side in one task.
 GROUPS_PER_TASK = 16
+# The rows that lie side by side are copies, of at most so many numbers (32 MB) or one group.
+SIDE_NUMBERS = 2**23
 
 
 def padded_size(n_features: int) -> int:
@@ -98,8 +100,7 @@ def structured_sums(
     harmonics = np.zeros((2, len(radii)))
     turns = (radii * (0.5 / np.pi / padded_size(n_features) ** 1.5)).astype(np.float32)
     order = np.argsort(weighted.indices[weighted.indptr[:-1]], kind="stable")
-    # The rows that lie side by side are copies, of at most 32 MB or one group.
-    step = max(LARGEST_BAND // (n_features * WIDTH), 1) * WIDTH
+    step = max(SIDE_NUMBERS // (n_features * WIDTH), 1) * WIDTH
     for start in range(0, n_samples, step):
         rows = order[start : start + step]
         sides = rows_side_by_side(X, rows)
