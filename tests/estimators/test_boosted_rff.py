@@ -220,6 +220,19 @@ def test_every_round_draws_new_candidates_by_new_residuals(watched, rng):
     assert (candidates[:] == others[:]).mean() < 0.01
 
 
+def test_constant_columns_are_left_out(rng):
+    """The model is that without them, up to rounding, and does not see them."""
+    X = rng.standard_normal((90, 4))
+    y = X[:, 0] * X[:, 1] > 0
+    wide = np.insert(X, [1, 4], [5.0, 0.0], axis=1)
+    model = BoostedRFF(3, n_rounds=1, n_steps=5, random_state=0).fit(wide, y)
+    without = BoostedRFF(3, n_rounds=1, n_steps=5, random_state=0).fit(X, y)
+    assert not model.frequencies_[:, [1, 5]].any()
+    others = np.delete(model.frequencies_, [1, 5], axis=1)
+    np.testing.assert_allclose(others, without.frequencies_, rtol=1e-6)
+    assert not BoostedRFF(3).fit(0 * X, y).frequencies_.any()
+
+
 def test_draws_are_balanced_between_classes(watched, rng):
     """The intercept is free: what is too low and what is too high weigh the same.
 

@@ -159,7 +159,7 @@ _HALF, _HIGHEST, _ONE = np.uint64(32), np.uint64(58), np.uint64(1)
 
 
 @compiled(nogil=True)
-def add_statistics(rows, words, multipliers, prints, marks, powers, lowest, highest):
+def add_statistics(rows, words, multipliers, prints, statistics):
     """Write the fingerprints of some rows, and update the statistics of columns with them.
 
     Parameters
@@ -170,13 +170,12 @@ def add_statistics(rows, words, multipliers, prints, marks, powers, lowest, high
     multipliers : uint64 array of shape (n_columns,)
     prints : uint64 array of shape (n_rows,)
         See ``core.alignment.summary.row_fingerprints``.
-    marks : uint64 array of shape (n_columns,)
-        Every value sets one bit.
-    powers : float64 array of shape (4, n_columns)
-        Sums of values, squares, cubes and fourth powers.
-    lowest, highest : float64 arrays of shape (2, n_columns)
-        The smallest and the largest value of each column, and their numbers of rows.
+    statistics : tuple of four arrays
+        The marks, of shape (n_columns,), of which every value sets one bit; sums of the first four
+        powers, of shape (4, n_columns); the smallest and the largest values, of shape
+        (2, n_columns) each, with the numbers of their rows.
     """
+    marks, powers, lowest, highest = statistics
     for i in range(len(rows)):
         total = np.uint64(0)
         for k in range(len(marks)):

@@ -176,7 +176,7 @@ def test_rows_beyond_one_copy_are_added(rng, monkeypatch):
     """Rows are laid side by side a few groups at a time."""
     X, y = rng.standard_normal((5 * WIDTH + 7, 100), dtype=np.float32), np.arange(5 * WIDTH + 7) % 3
     pool = structured_pool(300, 100)
-    monkeypatch.setattr(structured, "LARGEST_BAND", 2 * WIDTH * 100)
+    monkeypatch.setattr(structured, "SIDE_NUMBERS", 2 * WIDTH * 100)
     assert_same_sums(*sums_and_twin(X, y, pool))
 
 

@@ -287,10 +287,7 @@ def _dense_summary(X: FloatArray, codes: sparse.csr_array, is_weighted: bool) ->
             rows.view(np.uint32 if rows.dtype == np.float32 else np.uint64),
             multipliers,
             prints[start : start + ROW_BLOCK],
-            marks,
-            powers,
-            lowest,
-            highest,
+            (marks, powers, lowest, highest),
         )
     return SampleSummary(
         n_samples,
