@@ -70,12 +70,15 @@ def test_candidates_whose_weights_vanish_are_kept_only_if_they_saw_all_rows(draw
 
 def test_the_naive_posterior(sample):
     """Every candidate takes the loss of its representative, and gives it its weight."""
-    gibbs = fitted(PBRFF, sample, beta=2.0)
+    strong, weak = fitted(PBRFF, sample, beta=2.0), fitted(PBRFF, sample, beta=0.1)
     ball = fitted(OKRFF, sample, rho=30.0)
     weights = {
-        gibbs: gibbs_posterior(gibbs.selection_losses_, 2.0 * np.sqrt(6_000)),
+        strong: gibbs_posterior(strong.selection_losses_, 2.0 * np.sqrt(6_000)),
+        weak: gibbs_posterior(weak.selection_losses_, 0.1 * np.sqrt(6_000)),
         ball: divergence_ball_posterior(ball.selection_losses_, 30.0, 2.0),
     }
+    # Some groups weigh more than the best candidates, which are kept all the same.
+    assert np.sort(weak.posterior_)[-7] > weights[weak].max()
     for model, before in weights.items():
         after = np.zeros(N_CANDIDATES)
         for candidate, representative in enumerate(model._representatives):
