@@ -49,3 +49,20 @@ def test_no_thread_is_left_behind():
         next(found)
         assert any(thread.name.startswith("ahead") for thread in threading.enumerate())
     assert not any(thread.name.startswith("ahead") for thread in threading.enumerate())
+
+
+def test_its_own_thread_may_close_it():
+    """The garbage collector runs in any thread, and closes generators that were left."""
+    left, is_paused, is_closed = [], threading.Event(), threading.Event()
+
+    def items():
+        yield 1
+        is_paused.wait(timeout=10)
+        left[0].close()
+        is_closed.set()
+        yield 2
+
+    left.append(ahead(items()))
+    assert next(left[0]) == 1
+    is_paused.set()
+    assert is_closed.wait(timeout=10)

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from threading import get_ident
 from typing import Any, TypeVar
 
 __all__ = ["ahead"]
@@ -32,8 +33,13 @@ def ahead(items: Iterable[Item], depth: int = 1) -> Generator[Item, None, None]:
     [0, 1, 4, 9]
     """
     source, end = iter(items), object()
-    with ThreadPoolExecutor(1, thread_name_prefix="ahead") as thread:
+    thread = ThreadPoolExecutor(1, thread_name_prefix="ahead")
+    maker = thread.submit(get_ident).result()
+    try:
         upcoming: deque[Any] = deque(thread.submit(next, source, end) for _ in range(depth))
         while (item := upcoming.popleft().result()) is not end:
             upcoming.append(thread.submit(next, source, end))
             yield item
+    finally:
+        # Garbage may be collected in the thread itself, which cannot wait for its own end.
+        thread.shutdown(wait=get_ident() != maker, cancel_futures=True)
