@@ -519,7 +519,7 @@ def choose(
         kept = shortlist[chosen]
         weights = np.full(n_frequencies, 1 / n_frequencies)
     else:
-        # A representative is not among the best because it stands for many.
+        # A representative must not count as one of the best only because it stands for many.
         of_draw = found.weights if draw == "weighted" else posterior.weights
         chosen, weights = draw_frequencies(
             of_draw[seen], n_frequencies, draw, pool.stream(DRAW_STREAM)

@@ -97,9 +97,9 @@ class PBRFF(LearnedFourierMap):
         - "full": on all rows.
         - "racing": on a sixteenth of the rows first. A fifth of the candidates then see all rows:
           the best ones, and one representative of each group of candidates with similar losses.
-          It gets the weight of its group, and the certificate stays valid. The fit takes less
-          than half the time on large arrays. It needs X as an array in memory, and such a model
-          has no ``partial_fit`` and no ``merge``.
+          A representative gets the weight of its group, and the certificate stays valid. The fit
+          takes less than half the time on large arrays. X must be an array in memory, and
+          ``partial_fit`` and ``merge`` are not possible.
     precision : {"auto", "single", "double"}, default="auto"
         Floating-point precision of the products of samples and frequencies. "auto" is double
         for small problems and single otherwise. Products that are too large for single

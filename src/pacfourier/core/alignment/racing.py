@@ -17,12 +17,12 @@ __all__ = ["first_rows", "representatives", "represented_weights", "size_of_race
 
 # The first losses are computed on one row in sixteen, but not on fewer rows than this.
 ROWS_PER_FIRST, FEWEST_ROWS = 16, 2000
-# Of so many candidates, one is among the best; of so many, one represents a group.
+# One candidate in eight is among the best, and there is one group for every sixteen candidates.
 CANDIDATES_PER_SURVIVOR, CANDIDATES_PER_GROUP = 8, 16
 
 
 def first_rows(n_samples: int, rng: np.random.Generator) -> IntArray:
-    """Return the rows of the first losses, in order. All of them if half would be too few."""
+    """Return the rows of the first losses, in order: all rows, if the sample is small."""
     size = max(n_samples // ROWS_PER_FIRST, FEWEST_ROWS)
     if 2 * size > n_samples:
         return np.arange(n_samples)
