@@ -335,53 +335,71 @@ def are_within(X, limit):
     return n_within == X.size
 
 
-@compiled(nogil=True, fastmath=True)
-def add_products(X, origins, weights, values):
-    """Add ``(X - origins) @ weights`` to ``values``. Numbers at their origin take little time."""
-    n_columns, n_values = X.shape[1], values.shape[1]
-    moved = np.empty(n_columns, np.intp)
-    for i in range(len(X)):
-        n_moved = 0
-        # No branch: processors would often guess wrongly which way it goes.
-        for j in range(n_columns):
-            moved[n_moved] = j
-            n_moved += X[i, j] != origins[j]
-        for k in range(n_moved):
-            step = X[i, moved[k]] - origins[moved[k]]
-            slopes = weights[moved[k]]
-            for r in range(n_values):
-                values[i, r] += step * slopes[r]
+@njit(fastmath=True)
+def add_terms(places, factors, n_terms, terms, row):
+    """Add ``factors[k] * terms[places[k]]`` to a row, for all k below ``n_terms``.
 
-
-@compiled(nogil=True, fastmath=True)
-def add_interpolations(X, origins, codes, values):
-    """Add the interpolated tables of the coded columns of X to the rows of ``values``.
-
-    ``codes`` are the arrays ``coded``, ``starts``, ``knots`` and ``tables``. Column ``coded[c]``
-    has the knots ``starts[c]`` to ``starts[c + 1] - 1``, and the rows of ``tables`` with these
-    numbers hold the values there. Outside its knots a table is constant, and at the origin of its
-    column it is zero.
+    Four terms are added at a time, so that the row is loaded and stored less often. Up to three
+    terms of zero fill the last four.
     """
-    coded, starts, knots, tables = codes
-    zero, one = X.dtype.type(0), X.dtype.type(1)
+    for k in range(n_terms, n_terms + 3):
+        places[k], factors[k] = 0, 0
+    for k in range(0, n_terms, 4):
+        f0, f1, f2, f3 = factors[k], factors[k + 1], factors[k + 2], factors[k + 3]
+        t0, t1 = terms[places[k]], terms[places[k + 1]]
+        t2, t3 = terms[places[k + 2]], terms[places[k + 3]]
+        for r in range(len(row)):
+            row[r] += f0 * t0[r] + f1 * t1[r] + f2 * t2[r] + f3 * t3[r]
+
+
+@njit(fastmath=True)
+def knot_below(x, knots):
+    """Return which knot is the last one at or below x, and where x lies on the way to the next.
+
+    Outside the knots, x counts as the nearest knot.
+    """
+    zero, one = knots.dtype.type(0), knots.dtype.type(1)
+    # Counting is faster than bisection: knots are few, and there is nothing to guess.
+    low = np.int32(0)
+    for k in range(1, len(knots) - 1):
+        low += np.int32(knots[k] <= x)
+    width = knots[low + 1] - knots[low]
+    # Knots that differ in double precision may be equal in single precision.
+    share = (x - knots[low]) / width if width > 0 else knots.dtype.type(x >= knots[low + 1])
+    return low, min(max(share, zero), one)
+
+
+@compiled(nogil=True, fastmath=True)
+def add_columns(X, origins, codes, terms, is_sparse, values):
+    """Add what the columns of X add to the rows of ``values``, unless they are at their origin.
+
+    The first rows of ``terms`` are the slopes of the columns, and the others are the values at the
+    knots of coded columns. ``codes`` are the arrays ``coded``, ``starts`` and ``knots``: column
+    ``coded[c]`` has the knots ``starts[c]`` to ``starts[c + 1] - 1``. If X is not sparse, slopes
+    are left to a matrix product.
+    """
+    n_columns = X.shape[1]
+    coded, starts, knots = codes
+    places = np.empty(n_columns + 2 * len(coded) + 3, np.intp)
+    factors = np.empty(len(places), X.dtype)
     for i in range(len(X)):
+        n_terms = 0
+        if is_sparse:
+            # No branch: processors would often guess wrongly which way it goes.
+            for j in range(n_columns):
+                step = X[i, j] - origins[j]
+                places[n_terms], factors[n_terms] = j, step
+                n_terms += step != 0
         for c in range(len(coded)):
             x = X[i, coded[c]]
             if x == origins[coded[c]]:
                 continue
-            # Counting is faster than bisection: knots are few, and there is nothing to guess.
-            inner = knots[starts[c] + 1 : starts[c + 1] - 1]
-            n_below = np.int32(0)
-            for k in range(len(inner)):
-                n_below += np.int32(inner[k] <= x)
-            low = starts[c] + n_below
-            width = knots[low + 1] - knots[low]
-            # Knots that differ in double precision may be equal in single precision.
-            share = (x - knots[low]) / width if width > 0 else X.dtype.type(x >= knots[low + 1])
-            share = min(max(share, zero), one)
-            row, below, above = values[i], tables[low], tables[low + 1]
-            for r in range(len(row)):
-                row[r] += (one - share) * below[r] + share * above[r]
+            low, share = knot_below(x, knots[starts[c] : starts[c + 1]])
+            place = n_columns + starts[c] + low
+            places[n_terms], factors[n_terms] = place, X.dtype.type(1) - share
+            places[n_terms + 1], factors[n_terms + 1] = place + 1, share
+            n_terms += 2
+        add_terms(places, factors, n_terms, terms, values[i])
 
 
 @compiled(nogil=True, fastmath=True)

@@ -8,7 +8,7 @@ from pacfourier.core.boosting.cosine_model import CosineModel, model_scores
 from pacfourier.core.boosting.folded import folded_model
 from pacfourier.core.boosting.scoring import (
     FEW_ROWS,
-    ROWS_PER_TASK,
+    QUICK_ROWS_PER_TASK,
     SCORED_ROWS,
     column_origins,
     row_scores,
@@ -97,8 +97,9 @@ def test_origins_are_round_numbers_within_a_unit_of_the_mean(rng):
     assert origins[-1] == pytest.approx(X[:, -1].mean())
 
 
-def test_the_number_of_threads_changes_no_score(rng):
-    X = table(rng, ROWS_PER_TASK + 200)
+@pytest.mark.parametrize("share", SHARES)
+def test_the_number_of_threads_changes_no_score(share, rng):
+    X = table(rng, QUICK_ROWS_PER_TASK + 200, share=SHARES[share])
     _, _, fast = models(rng, X)
     found = []
     for n_threads in (1, 2):
@@ -136,8 +137,9 @@ def test_knots_that_single_precision_cannot_tell_apart_are_a_step():
     tables = np.array([[0.0], [1.0], [2.0], [3.0]])
     X = np.array([[1.5e9], [1.6e9], [1.6e9 + 500], [1.6e9 + 1024], [1.7e9]], dtype=np.float32)
     values = np.zeros((5, 1), dtype=np.float32)
-    parts = (np.array([0]), np.array([0, 4]), knots.astype(np.float32), tables.astype(np.float32))
-    loops.add_interpolations(X, np.zeros(1, dtype=np.float32), parts, values)
+    codes = (np.array([0]), np.array([0, 4]), knots.astype(np.float32))
+    terms = np.vstack([[[0.0]], tables]).astype(np.float32)
+    loops.add_columns(X, np.zeros(1, dtype=np.float32), codes, terms, False, values)
     assert np.isfinite(values).all()
     assert values[0, 0] == 0
     assert 1 <= values[2, 0] <= 2

@@ -19,8 +19,11 @@ from pacfourier.core.phases import run_tasks
 
 __all__ = ["ScoringModel", "row_scores", "scoring_model", "scoring_models"]
 
-# Rows whose phases are computed at a time, so that they stay near the core, and rows of a task.
-SCORED_ROWS, ROWS_PER_TASK = 256, 2048
+# Rows whose phases are computed at a time, so that they stay near the core.
+SCORED_ROWS = 256
+# Rows of a task. It should take about a millisecond, because starting a thread takes a fifth of
+# that. Rows of which most numbers are at their origins are quick.
+ROWS_PER_TASK, QUICK_ROWS_PER_TASK = 2048, 8192
 # So many rows tell how many numbers are at their origins. If these are all, no thread is started.
 FEW_ROWS = 64
 # A product with all numbers is faster if a larger share of them is not at its origin.
@@ -33,28 +36,25 @@ class ScoringModel(NamedTuple):
     Attributes
     ----------
     origins : array of shape (d,)
-    weights : array of shape (d, D + K)
-        For the phases, in turns, and for the linear part of the scores.
     constants : array of shape (D + K,)
-        The phases and the linear part at the origins.
+        The phases, in turns, and the linear part of the scores at the origins.
     coded : array of shape (n_coded,)
         The columns that have knots.
     starts : array of shape (n_coded + 1,)
         Where the knots of each coded column start.
     knots : array of shape (n_knots,)
-    tables : array of shape (n_knots, D + K)
-        Values at the knots, minus those at the origin.
+    terms : array of shape (d + n_knots, D + K)
+        The slopes of all columns, and then the values at the knots, minus those at the origin.
     amplitudes : array of shape (D, 1), or (2 D, K) for several outputs
         Of the cosines, then of the sines. A single output needs no sines.
     """
 
     origins: FloatArray
-    weights: FloatArray
     constants: FloatArray
     coded: IntArray
     starts: IntArray
     knots: FloatArray
-    tables: FloatArray
+    terms: FloatArray
     amplitudes: FloatArray
 
     def astype(self, dtype: type) -> "ScoringModel":
@@ -90,9 +90,10 @@ def scoring_model(folded: FoldedModel, columns: Columns) -> ScoringModel:
         cosines, sines = np.split(amplitudes, 2)
         constants[: len(cosines)] -= np.arctan2(sines, cosines)[:, 0] / (2 * np.pi)
         amplitudes = np.hypot(cosines, sines)
+    terms = np.vstack([folded.weights, tables])
     # Compiled loops need contiguous rows.
-    weights, tables, amplitudes = map(np.ascontiguousarray, (folded.weights, tables, amplitudes))
-    return ScoringModel(origins, weights, constants, *folded[3:6], tables, amplitudes)
+    amplitudes = np.ascontiguousarray(amplitudes)
+    return ScoringModel(origins, constants, *folded[3:6], terms, amplitudes)
 
 
 def interpolated(x: float, knots: FloatArray, table: FloatArray) -> FloatArray:
@@ -132,11 +133,13 @@ def row_scores(X: FloatArray, model: ScoringModel, limit: float = np.inf) -> Flo
     scores = np.empty((len(X), model.amplitudes.shape[1]), dtype=X.dtype)
     # Few rows take no product, which may be computed by threads.
     is_sparse = len(X) <= FEW_ROWS or np.mean(X[:FEW_ROWS] != model.origins) < LARGEST_SHARE
+    rows_per_task = QUICK_ROWS_PER_TASK if is_sparse else ROWS_PER_TASK
+    has_product = not is_sparse or model.amplitudes.shape[1] > 1
 
     def fill(start: int) -> None:
         # One array for all blocks, because fresh memory takes time.
         buffer = np.empty((min(SCORED_ROWS, len(X)), len(model.constants)), dtype=X.dtype)
-        for first in range(start, min(start + ROWS_PER_TASK, len(X)), SCORED_ROWS):
+        for first in range(start, min(start + rows_per_task, len(X)), SCORED_ROWS):
             block = slice(first, first + SCORED_ROWS)
             rows = np.ascontiguousarray(X[block])
             if limit < np.inf and not loops.are_within(rows, limit):
@@ -146,10 +149,11 @@ def row_scores(X: FloatArray, model: ScoringModel, limit: float = np.inf) -> Flo
             write_values(rows, model, values, is_sparse=is_sparse)
             write_scores(values, model, scores[block])
 
-    if len(X) <= FEW_ROWS:
+    # One task without a product needs neither threads nor a limit on those of BLAS.
+    if len(X) <= (FEW_ROWS if has_product else rows_per_task):
         fill(0)
     else:
-        run_tasks(fill, range(0, len(X), ROWS_PER_TASK))
+        run_tasks(fill, range(0, len(X), rows_per_task))
     return scores
 
 
@@ -159,15 +163,15 @@ def write_values(
     """Write the phases of each row, in turns, and the linear part of its scores."""
     from pacfourier.core import loops
 
-    origins, weights, constants = model[:3]
+    origins = model.origins
     if is_sparse:
-        values[:] = constants
-        loops.add_products(rows, origins, weights, values)
+        values[:] = model.constants
     else:
-        np.dot(rows - origins if origins.any() else rows, weights, out=values)
-        values += constants
-    if len(model.coded):
-        loops.add_interpolations(rows, origins, model[3:7], values)
+        slopes = model.terms[: len(origins)]
+        np.dot(rows - origins if origins.any() else rows, slopes, out=values)
+        values += model.constants
+    if is_sparse or len(model.coded):
+        loops.add_columns(rows, origins, model[2:5], model.terms, is_sparse, values)
 
 
 def write_scores(values: FloatArray, model: ScoringModel, scores: FloatArray) -> None:
