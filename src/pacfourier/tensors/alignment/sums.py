@@ -104,11 +104,12 @@ def blocked_wave_sums(
     harmonics = X.new_zeros((2, len(frequencies)), dtype=torch.float64)
     for rows in row_blocks(len(X), len(frequencies)):
         phases = X[rows].to(dtype) @ columns
-        codes = dense_codes(weighted, rows, X.device).to(dtype).T
+        codes = dense_codes(weighted, rows, X.device).double().T
         cosines, sines = phases.cos(), phases.sin()
-        waves[0] += codes @ cosines
-        waves[1] += codes @ sines
-        # In double precision, because n is subtracted from 2 cos^2 only after the sum.
+        # All sums are in double precision. In single precision, many cosines just below one would
+        # all be rounded to the same side.
+        waves[0] += codes @ cosines.double()
+        waves[1] += codes @ sines.double()
         harmonics[0] += cosines.square().sum(dim=0, dtype=torch.float64)
         harmonics[1] += (cosines * sines).sum(dim=0, dtype=torch.float64)
     real, imaginary = host(waves)
