@@ -148,7 +148,7 @@ def torch_sums(X, y, W):
     return totals
 
 
-def wall_time(work, n_times=5):
+def wall_time(work, n_times=N_TIMES):
     """Return the wall time of a call in milliseconds, the best of several after a warm-up."""
     work()
     times = []

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
-from itertools import chain, starmap
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -85,9 +85,7 @@ class Batches:
         only_labels: bool = False,
     ) -> Any:
         """Return the results of ``function(index, X, y, weights)``, merged in order."""
-        # Batches on a device know how to keep it busy.
-        mapped = getattr(self._batches, "mapped", starmap)
-        return reduce(merge, mapped(function, self.each(only_labels)))
+        return reduce(merge, (function(*block) for block in self.each(only_labels)))
 
     def each(self, only_labels: bool = False) -> Iterator[Any]:
         """Yield (index, X, y, weights) of one batch after another."""

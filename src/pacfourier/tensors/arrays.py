@@ -16,6 +16,10 @@ def tensor_host(X: torch.Tensor) -> NDArray[Any]:
         raise ValueError("tensors must have data, got device 'meta'.")
     # NumPy has no bfloat16, but float32 represents all its values exactly.
     X = X.float() if X.dtype == torch.bfloat16 else X
+    if X.is_cuda:
+        # A copy to memory that is not pinned holds a lock of the driver while it waits for work of
+        # the device, and copies that other threads start would wait with it.
+        torch.cuda.current_stream(X.device).synchronize()
     return np.asarray(X.detach().cpu())
 
 

@@ -6,7 +6,7 @@ before this one is in use.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import pairwise
@@ -26,13 +26,11 @@ __all__ = ["DeviceBatches"]
 # The most numbers in a batch, 1 GB in single precision, and in a buffer, 128 MB. Smaller ones would
 # take Python's lock more often from the thread that computes.
 LARGEST_BATCH, LARGEST_BUFFER = 2**28, 2**25
-# The memory that a device must have for each number of a batch. With all copies of all batches,
-# about half of it is used.
+# The memory that a device must have for each number of a batch. With all copies of a batch, about
+# a quarter of it is used.
 BYTES_PER_NUMBER = 64
 # One thread fills a buffer several times more slowly than a device copies it.
 N_FILLERS = 12
-# How many batches are computed with at a time.
-N_AT_ONCE = 2
 
 
 class DeviceBatches:
@@ -75,29 +73,6 @@ class DeviceBatches:
         """Yield the labels alone, batch by batch."""
         for rows in self._slices():
             yield self.y[rows]
-
-    def mapped(
-        self, function: Callable[..., Any], blocks: Iterable[tuple[Any, ...]]
-    ) -> Iterator[Any]:
-        """Yield ``function(*block)`` for each block, in order.
-
-        Two threads take turns: while one reads its results, the device does the work of the other.
-        """
-        stream = torch.cuda.current_stream(self.device) if self.device.type == "cuda" else None
-
-        def result(block: tuple[Any, ...]) -> Any:
-            # Every thread has a current stream of its own.
-            with torch.cuda.stream(stream):
-                return function(*block)
-
-        started: deque[Any] = deque()
-        with ThreadPoolExecutor(N_AT_ONCE) as threads:
-            for block in blocks:
-                started.append(threads.submit(result, block))
-                if len(started) == N_AT_ONCE:
-                    yield started.popleft().result()
-            while started:
-                yield started.popleft().result()
 
     def _slices(self) -> Iterator[slice]:
         """Yield slices of rows. The first ones are small, because the device waits for them."""
