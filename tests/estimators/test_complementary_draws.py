@@ -251,7 +251,7 @@ def overfitted():
 @pytest.mark.parametrize("of", ["deployed", "posterior"])
 @pytest.mark.parametrize("bound", ["kl", "first_order"])
 def test_certificates_of_moved_frequencies_cover_sample_and_run(bound, of, overfitted):
-    """Several temperatures, two islands, unmoved candidates: 10 failures have probability under 1e-3."""
+    """Temperatures, islands and unmoved candidates: 10 failures have probability under 1e-3."""
     failures, unpaid, n_earlier, n_unmoved = 0, 0, 0, 0
     for fitted in overfitted:
         failures += fitted.certificate(0.05, bound=bound, of=of).details.value < 0.5

@@ -75,8 +75,8 @@ N_EARLIER = 10
 # They also choose among the best of so many candidates of the prior, which do not move. Particles
 # all end near a few modes; these candidates differ more, and need fewer nats.
 N_UNMOVED, N_BEST_UNMOVED = 5000, 1000
-# Gains are multiplied by this power of 1 - 2 loss. Larger powers prefer near copies of one particle,
-# and without any the certificate grows more.
+# Gains are multiplied by this power of 1 - 2 loss. With a larger power the errors fall less, with a
+# smaller one the certificate grows more.
 PREFERENCE = 0.125
 # Their particles are resampled in groups of about this size, so that not all become copies of one.
 ISLAND_SIZE = 10
@@ -303,8 +303,7 @@ class GibbsRFF(SupervisedFourierMap):
         """Sample the posterior."""
         set_classes(self, self._target)
         self._prior_source = prior_source(self)
-        spectrum = prior_spectrum(sample, self, np.random.default_rng(seed))
-        posterior = self._tempered_posterior(sample, n_samples, spectrum)
+        posterior = self._tempered_posterior(sample, n_samples, seed)
         run = self._run(posterior, sample.n_features, seed)
         self.inverse_temperature_ = posterior.inverse_temperature
         self.log_evidence_ = run.log_evidence
@@ -312,6 +311,7 @@ class GibbsRFF(SupervisedFourierMap):
         parts = [posterior.frequencies(particles) for particles in stages]
         self._log_prior = stage_log_prior(run, power=1.0)
         if self.draw == "complementary":
+            spectrum = prior_spectrum(sample, self, np.random.default_rng(seed))
             pool = FrequencyPool(spectrum, N_UNMOVED, sample.n_features, seed)
             parts.append(self._best_of(pool, sample, n_samples))
             self._log_prior = mixed_log_prior(run)
@@ -462,8 +462,9 @@ class GibbsRFF(SupervisedFourierMap):
         )
 
     def _tempered_posterior(
-        self, sample: AnySample, n_samples: int, spectrum: Spectrum
+        self, sample: AnySample, n_samples: int, seed: int
     ) -> TemperedPosterior:
+        spectrum = prior_spectrum(sample, self, np.random.default_rng(seed))
         precision = self.precision
         if precision == "auto":
             work = n_samples * sample.n_features * self._n_climbing()
