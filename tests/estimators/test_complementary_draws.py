@@ -23,7 +23,8 @@ from pacfourier.estimators.complementary import (
     n_exchanges,
     shortlist_size,
 )
-from pacfourier.estimators.gibbs_rff import earlier_stages
+from pacfourier.estimators.gibbs_rff import N_BEST_UNMOVED, N_UNMOVED, earlier_stages
+from pacfourier.estimators.learned import PREFERENCE
 
 X, Y = load_iris(return_X_y=True)
 LABELS = {
@@ -238,20 +239,20 @@ def test_certificates_cover_random_labels(estimator):
 
 @pytest.fixture(scope="module")
 def overfitted():
-    """Noise in as many dimensions as samples: losses of 0.1 where there is nothing to learn."""
+    """Noise in twice as many dimensions as samples: losses of 0.1 where nothing can be learned."""
     rng = np.random.default_rng(8)
-    settings = {"n_particles": 20, "beta": 60.0, "n_steps": 15, "gamma": 0.02}
+    settings = {"n_particles": 20, "beta": 60.0, "n_steps": 15, "gamma": 0.01}
     settings |= {"target_type": "binary", "draw": "complementary"}
     return [
-        GibbsRFF(6, random_state=seed, **settings).fit(*noise(40, 40, rng)) for seed in range(60)
+        GibbsRFF(6, random_state=seed, **settings).fit(*noise(40, 80, rng)) for seed in range(60)
     ]
 
 
 @pytest.mark.parametrize("of", ["deployed", "posterior"])
 @pytest.mark.parametrize("bound", ["kl", "first_order"])
 def test_certificates_of_moved_frequencies_cover_sample_and_run(bound, of, overfitted):
-    """Several temperatures, two islands: 10 failures have probability under 1e-3."""
-    failures, unpaid, n_earlier = 0, 0, 0
+    """Temperatures, islands and unmoved candidates: 10 failures have probability under 1e-3."""
+    failures, unpaid, n_earlier, n_unmoved = 0, 0, 0, 0
     for fitted in overfitted:
         failures += fitted.certificate(0.05, bound=bound, of=of).details.value < 0.5
         free = copy.copy(fitted)
@@ -259,11 +260,14 @@ def test_certificates_of_moved_frequencies_cover_sample_and_run(bound, of, overf
             np.bincount(fitted.kept_, np.full(6, 1 / 6), len(fitted.pool_)) + 1e-300
         )
         unpaid += free.certificate(0.05, bound=bound).details.value < 0.5
-        n_earlier += (fitted.kept_ >= 20).sum()
+        is_unmoved = fitted.kept_ >= len(fitted.pool_) - N_BEST_UNMOVED
+        n_unmoved += is_unmoved.sum()
+        n_earlier += ((fitted.kept_ >= 20) & ~is_unmoved).sum()
     assert failures < 10
     # More than half would fail without the divergence.
     assert unpaid > 0.5 * len(overfitted)
     assert n_earlier > 0
+    assert n_unmoved > 0
 
 
 def test_the_measure_of_all_stages_has_the_mass_of_the_prior(rng):
@@ -272,13 +276,36 @@ def test_the_measure_of_all_stages_has_the_mass_of_the_prior(rng):
     y = np.where(rows[:, 0] > 0, 1, -1)
     settings = {"n_particles": 60, "n_steps": 8, "beta": 2.0, "gamma": 1.0, "draw": "complementary"}
     runs = [GibbsRFF(5, random_state=seed, **settings).fit(rows, y) for seed in range(40)]
-    masses = np.array([np.exp(run._log_prior).reshape(-1, 60).sum(axis=1) for run in runs])
+    moved = np.exp([run._log_prior[:-N_BEST_UNMOVED] for run in runs])
+    masses = moved.reshape(len(runs), -1, 60).sum(axis=2)
     n_earlier = masses.shape[1] - 1
     assert n_earlier == len(earlier_stages(8))
-    for stage, share in enumerate([1 / 2, *[1 / 2 / n_earlier] * n_earlier]):
+    for stage, share in enumerate([1 / 2, *[1 / 4 / n_earlier] * n_earlier]):
         error = masses[:, stage].std() / np.sqrt(len(runs))
         assert abs(masses[:, stage].mean() - share) < 4 * error
         assert error < 0.2 * share
+
+
+def test_candidates_that_do_not_move_have_a_quarter_of_the_prior():
+    """They are the best of the prior's own candidates, which have equal parts of the quarter."""
+    fitted = model(GibbsRFF, gamma=0.3).fit(X, Y)
+    candidates = PBRFF(6, n_candidates=N_UNMOVED, gamma=0.3, random_state=0).fit(X, Y)
+    best = np.argsort(candidates.selection_losses_, kind="stable")[:N_BEST_UNMOVED]
+    found = fitted.pool_[-N_BEST_UNMOVED:]
+    np.testing.assert_array_equal(found, candidates.pool_[best])
+    np.testing.assert_allclose(np.exp(fitted._log_prior[-N_BEST_UNMOVED:]), 1 / 4 / N_UNMOVED)
+    certificate = fitted.certificate(ties="genuine")
+    is_unmoved = fitted.kept_ >= len(fitted.pool_) - N_BEST_UNMOVED
+    assert is_unmoved.any()
+    paid = np.log(1 / 6) - fitted._log_prior[fitted.kept_]
+    assert certificate.divergence == pytest.approx(paid.mean())
+    np.testing.assert_allclose(paid[is_unmoved], np.log(4 * N_UNMOVED / 6))
+
+
+def test_other_draws_have_only_the_particles():
+    fitted = model(GibbsRFF, draw="systematic").fit(X, Y)
+    assert fitted.pool_.shape == (12, 4)
+    assert len(fitted._log_prior) == 12
 
 
 def test_moved_frequencies_are_redrawn_from_the_same_order():
@@ -286,7 +313,7 @@ def test_moved_frequencies_are_redrawn_from_the_same_order():
     few = model(GibbsRFF, 5).fit(X, Y)
     np.testing.assert_array_equal(fitted.redraw(n_frequencies=5).kept_, few.kept_)
     np.testing.assert_array_equal(fitted.kept_[:5], few.kept_)
-    assert len(fitted.pool_) == 12 * (1 + len(earlier_stages(6)))
+    assert len(fitted.pool_) == 12 * (1 + len(earlier_stages(6))) + N_BEST_UNMOVED
     assert (fitted.posterior_[12:] == 0).all()
     with pytest.raises(ValueError, match="at most the 12 particles of this fit, got 13"):
         few.redraw(n_frequencies=13)
@@ -315,6 +342,7 @@ def test_rows_outside_the_reservoir_do_not_matter_to_the_choice(monkeypatch):
         totals=fitted.sums_.totals,
         n_samples=150,
         is_balanced=True,
+        power=PREFERENCE,
         n_sweeps=n_exchanges(6),
     )
     np.testing.assert_array_equal(order[chosen], fitted.kept_)

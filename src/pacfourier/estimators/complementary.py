@@ -37,13 +37,14 @@ def n_exchanges(n_frequencies: int) -> int:
 def complementary_frequencies(
     rows: Reservoir,
     candidates: FloatArray,
-    losses: FloatArray | None,
+    losses: FloatArray,
     size: int,
     *,
     target: Target,
     totals: FloatArray,
     n_samples: int,
     is_balanced: bool,
+    power: float,
     n_sweeps: int,
 ) -> IntArray:
     """Return the indices of candidates that explain the labels of some rows together.
@@ -54,10 +55,10 @@ def complementary_frequencies(
         The rows on which residuals are computed.
     candidates : array of shape (n_candidates, n_features)
         Frequencies, the best first.
-    losses : array of shape (n_candidates,) or None
+    losses : array of shape (n_candidates,)
         Their balanced losses on all samples, which are 1/2 for a kernel that is zero. A frequency
         of smaller loss is preferred to one that explains the same on these rows: the rows may
-        mislead, and the certificate is smaller. None prefers no frequency.
+        mislead, and the certificate is smaller.
     size : int
         How many to choose.
     target : Target
@@ -69,6 +70,8 @@ def complementary_frequencies(
         rows cannot tell: where chance could explain as much as the best candidate.
     is_balanced : bool
         Whether all classes get the same weight.
+    power : float
+        How much losses count: gains are multiplied by this power of 1 - 2 loss.
     n_sweeps : int
         How often each frequency is taken out and chosen anew. If 0, the first frequencies do not
         depend on ``size``.
@@ -77,10 +80,8 @@ def complementary_frequencies(
     if balance is not None:
         weights = weights * (target.encode(rows.y) @ balance.scale)
     outputs = target.outputs(rows.y).values
-    merits = np.ones(len(candidates))
-    if losses is not None:
-        # For two classes, this is the root of the length of the mean of y exp(i omega . x).
-        merits = np.maximum(1 - 2 * losses, 0) ** 0.25
+    # For two classes, 1 - 2 loss is the squared length of the mean of y exp(i omega . x).
+    merits = np.maximum(1 - 2 * losses, 0) ** power
     chance = 0.0
     if n_samples > len(weights):
         chance = chance_share(len(candidates), weights, outputs.shape[1])

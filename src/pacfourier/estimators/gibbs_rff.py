@@ -19,12 +19,20 @@ from pacfourier.core.alignment.gradients import (
 from pacfourier.core.alignment.sums import (
     AlignmentSums,
     alignment_sums,
+    balanced_losses,
     target_losses,
 )
 from pacfourier.core.alignment.targets import Target, TargetType, target_type_of
 from pacfourier.core.phases import PRECISIONS, single_threaded_blas
+from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.core.sampling.particles import TemperedPosterior
-from pacfourier.core.sampling.smc import Run, gibbs_run, pilot_schedule, systematic_indices
+from pacfourier.core.sampling.smc import (
+    Run,
+    Stage,
+    gibbs_run,
+    pilot_schedule,
+    systematic_indices,
+)
 from pacfourier.data.samples import Block, labelled_rows
 from pacfourier.estimators.base import (
     AnySample,
@@ -47,6 +55,7 @@ from pacfourier.estimators.learned import (
     chosen_together,
     reduced,
     shown_target,
+    working_precision,
 )
 from pacfourier.pacbayes.assumptions import Ties, ladder_assumption, run_assumption
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
@@ -61,8 +70,14 @@ PILOT_PARTICLES = 20
 # Langevin moves per temperature.
 N_MOVES = 5
 # Complementary draws also choose among the particles of so many earlier temperatures, in equal
-# steps of the second half of the ladder. Together these have half of the prior measure.
+# steps of the second half of the ladder.
 N_EARLIER = 10
+# They also choose among the best of so many candidates of the prior, which do not move. Particles
+# all end near a few modes; these candidates differ more, and need fewer nats.
+N_UNMOVED, N_BEST_UNMOVED = 5000, 1000
+# Gains are multiplied by this power of 1 - 2 loss. With a larger power the errors fall less, with a
+# smaller one the certificate grows more.
+PREFERENCE = 0.125
 # Their particles are resampled in groups of about this size, so that not all become copies of one.
 ISLAND_SIZE = 10
 DRAWS = ("systematic", "complementary")
@@ -138,9 +153,9 @@ class GibbsRFF(SupervisedFourierMap):
           each other.
         - "complementary": chosen together, so that each explains what the others leave of the
           labels, with equal weights. They are chosen among the particles of the last and of ten
-          earlier temperatures, on at most 5,000 rows. Particles are resampled in groups of ten,
-          so they differ more. The error of a linear model falls faster with ``n_frequencies``,
-          and the certificate is larger.
+          earlier temperatures and the best of 5,000 candidates that do not move, on at most 5,000
+          rows. Particles are resampled in groups of ten, so they differ more. The error of a
+          linear model falls faster with ``n_frequencies``, and the certificate is larger.
     n_steps : int, default=100
         Number of temperatures between the prior and the posterior. More steps follow the posterior
         more closely, which lowers the divergence in the certificate, and take longer.
@@ -171,13 +186,14 @@ class GibbsRFF(SupervisedFourierMap):
     frequency_weights_ : array of shape (n_frequencies,)
         Weights of the kept frequencies in the kernel of the map. They sum to one.
     kept_ : array of shape (n_frequencies,)
-        Indices of the kept frequencies among the particles.
+        Indices of the kept frequencies in ``pool_``.
     losses_ : array of shape (n_particles,)
         Alignment loss of each particle, as the paper defines it. With ``draw="complementary"``,
-        the particles of earlier temperatures follow those of the last, here and in ``pool_``.
+        the particles of earlier temperatures and the candidates that do not move follow, here and
+        in ``pool_``.
     posterior_ : array of shape (n_particles,)
-        Weight of each particle. The weights sum to one. Particles of earlier temperatures weigh
-        nothing.
+        Weight of each particle. The weights sum to one. Those of earlier temperatures and the
+        candidates that do not move weigh nothing.
     inverse_temperature_ : float
         The factor beta sqrt(n) of the loss in the posterior.
     log_evidence_ : float
@@ -291,13 +307,30 @@ class GibbsRFF(SupervisedFourierMap):
         run = self._run(posterior, sample.n_features, seed)
         self.inverse_temperature_ = posterior.inverse_temperature
         self.log_evidence_ = run.log_evidence
-        self._log_prior = staged_log_prior(run)
         stages = (run.particles, *(stage.particles for stage in run.earlier))
-        self.pool_ = np.concatenate([posterior.frequencies(particles) for particles in stages])
+        parts = [posterior.frequencies(particles) for particles in stages]
+        self._log_prior = stage_log_prior(run, power=1.0)
+        if self.draw == "complementary":
+            spectrum = prior_spectrum(sample, self, np.random.default_rng(seed))
+            pool = FrequencyPool(spectrum, N_UNMOVED, sample.n_features, seed)
+            parts.append(self._best_of(pool, sample, n_samples))
+            self._log_prior = mixed_log_prior(run)
+        self.pool_ = np.concatenate(parts)
         self.posterior_ = np.zeros(len(self.pool_))
         self.posterior_[: len(run.log_weights)] = np.exp(run.log_weights)
         self._n_last = len(run.log_weights)
         self._keep_offset = np.random.default_rng([seed, KEEP_STREAM]).random()
+
+    def _best_of(self, pool: FrequencyPool, sample: AnySample, n_samples: int) -> FloatArray:
+        """Return the candidates of the prior that have the smallest losses."""
+        precision = self.precision
+        if precision == "auto":
+            precision = working_precision(n_samples, pool)
+        options = {"target": self._target, "frequencies": pool, "precision": precision}
+        sums = sample.reduce(partial(_sums, **options), AlignmentSums.merge)
+        losses_of = balanced_losses if self.class_weight is not None else target_losses
+        best = np.argsort(losses_of(sums, self._target), kind="stable")[:N_BEST_UNMOVED]
+        return pool[best].astype(np.float64)
 
     def redraw(self, *, n_frequencies: int) -> Self:
         """Return a new estimator that keeps another number of the same particles.
@@ -418,10 +451,14 @@ class GibbsRFF(SupervisedFourierMap):
         """
         if learned.rows is None:
             return None
-        is_balanced = self.class_weight is not None
-        # The sampler has already looked for small losses. Preferring them again makes near copies.
         return chosen_together(
-            learned, self.pool_, None, self._n_last, is_balanced=is_balanced, n_sweeps=0
+            learned,
+            self.pool_,
+            balanced_losses(learned.sums, learned.target),
+            self._n_last,
+            is_balanced=self.class_weight is not None,
+            power=PREFERENCE,
+            n_sweeps=0,
         )
 
     def _tempered_posterior(
@@ -483,26 +520,27 @@ def earlier_stages(n_steps: int) -> tuple[int, ...]:
     )
 
 
-def staged_log_prior(run: Run) -> FloatArray:
-    r"""Return the logarithms of the measure that the particles of several stages put on themselves.
+def stage_log_prior(stage: Run | Stage, power: float) -> FloatArray:
+    """Return the logarithms of the measure that the particles of one stage put on themselves."""
+    potentials = power * stage.particles.potentials
+    return particle_log_prior(stage.log_weights, potentials, stage.log_evidence)
 
-    .. math:: \hat P = \sum_t a_t \hat P_t, \qquad \sum_t a_t = 1
 
-    The measure of each stage has the mean P (see ``particle_log_prior``), so their mixture has it
-    too. The last stage has the share 1/2, and the others share the rest.
+def mixed_log_prior(run: Run) -> FloatArray:
+    r"""Return the logarithms of the measure that complementary draws put on their candidates.
+
+    .. math:: \hat P = \tfrac12 \hat P_T + \tfrac14 \frac1m \sum_{t} \hat P_t
+              + \tfrac14 \frac1N \sum_{i \le N} \delta_{\omega_i}
+
+    The measures of the last and of m earlier stages have the mean P (see ``particle_log_prior``).
+    So has the third, because its N candidates are drawn from P. So the mixture has it too. Of the
+    N candidates only the best are listed; the others could be chosen as well, but never are.
     """
-    last = particle_log_prior(run.log_weights, run.particles.potentials, run.log_evidence)
-    if not run.earlier:
-        return last
     earlier = [
-        particle_log_prior(
-            each.log_weights, each.power * each.particles.potentials, each.log_evidence
-        )
-        for each in run.earlier
+        stage_log_prior(each, each.power) - np.log(4 * len(run.earlier)) for each in run.earlier
     ]
-    return np.concatenate(
-        [last - np.log(2), *(each - np.log(2 * len(earlier)) for each in earlier)]
-    )
+    unmoved = np.full(N_BEST_UNMOVED, -np.log(4 * N_UNMOVED))
+    return np.concatenate([stage_log_prior(run, 1.0) - np.log(2), *earlier, unmoved])
 
 
 def sample_objective(

@@ -74,6 +74,8 @@ from pacfourier.pacbayes.posteriors import (
 # Up to this many multiplications precision="auto" is double, because it takes no time.
 SMALL_WORK = 10**9
 SEARCHES = ("full", "racing")
+# Complementary draws multiply gains by this power of 1 - 2 loss.
+PREFERENCE = 0.25
 # Failure probability of the certificate that beta="bound" minimises.
 EPSILON = 0.05
 
@@ -514,6 +516,7 @@ def choose(
             balanced,
             n_frequencies,
             is_balanced=is_balanced,
+            power=PREFERENCE,
             n_sweeps=n_exchanges(n_frequencies),
         )
         kept = shortlist[chosen]
@@ -531,10 +534,11 @@ def choose(
 def chosen_together(
     learned: Learned,
     candidates: FloatArray,
-    losses: FloatArray | None,
+    losses: FloatArray,
     size: int,
     *,
     is_balanced: bool,
+    power: float,
     n_sweeps: int,
 ) -> IntArray:
     """Return the indices of candidates that complement each other."""
@@ -547,5 +551,6 @@ def chosen_together(
         totals=learned.sums.totals,
         n_samples=learned.sums.n_samples,
         is_balanced=is_balanced,
+        power=power,
         n_sweeps=n_sweeps,
     )
