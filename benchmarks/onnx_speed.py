@@ -3,7 +3,7 @@
 Both use two threads, and the ratios are medians over rounds in which they take turns. onnxruntime
 computes cosines and sines in one thread, so a second ratio is for two sessions of one thread each,
 which share the rows. The last line is the processor time of cosines alone, in blocks of 4,096
-and 256 rows in one thread: this is the floor of every graph.
+and 256 rows in one thread: the floor of graphs with Cos.
 
 Run ``OMP_NUM_THREADS=2 NUMBA_NUM_THREADS=2 python benchmarks/onnx_speed.py``.
 """

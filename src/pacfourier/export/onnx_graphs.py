@@ -237,7 +237,7 @@ def code_nodes(graph: Graph, model: ScoringModel, tables: FloatArray) -> tuple[s
     true_widths = (model.knots[lows + 1] - model.knots[lows]).astype(graph.dtype)
     widths = np.where(widths > 0, widths, true_widths)
     slopes = (tables[lows + 1] - tables[lows]) / widths[:, np.newaxis].astype(np.float64)
-    # Products with zeros and ones select and repeat columns exactly, and much faster than Gather.
+    # Products with zeros and ones select and repeat columns exactly. Gather repeats them slowly.
     selects = np.eye(len(model.origins), dtype=graph.dtype)[:, model.coded]
     repeats = np.repeat(np.eye(len(model.coded)), np.diff(model.starts) - 1, axis=1)
     coded = graph.add("MatMul", graph.X, selects)
