@@ -8,7 +8,7 @@ docs/certificates.md.
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -185,23 +185,30 @@ def fresh_trial(rng: np.random.Generator, *, is_fresh: bool) -> Trial:
     return trial_of(holdout_certificate(model, X, y, EPSILON), 0.5, is_due=not is_fresh)
 
 
+def noise_table(n_rows: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Return a table whose classes are noise."""
+    columns = pd.DataFrame(rng.standard_normal((n_rows, 3)), columns=[*"abc"])
+    return columns.assign(y=rng.choice(["down", "up"], n_rows))
+
+
+# Cases with the same seeds share their fits, which take most of the time.
+@lru_cache(maxsize=8)
+def noise_model(n_rows: int, seed: int) -> tuple[pd.DataFrame, Any]:
+    """Return a table of noise and the model that was fitted to it."""
+    table = noise_table(n_rows, np.random.default_rng(seed))
+    return table, fit_table(table, "y", FitSettings(n_frequencies=20, seed=seed)).model
+
+
 def table_trial(rng: np.random.Generator, *, is_fresh: bool, n_rows: int) -> Trial:
     """As before, for the error of a saved table model: the classes are noise.
 
     What the model stores to recognise its table has noise that no seed fixes, so these counts
     differ a little from run to run.
     """
-
-    def table() -> pd.DataFrame:
-        columns = pd.DataFrame(rng.standard_normal((n_rows, 3)), columns=[*"abc"])
-        return columns.assign(y=rng.choice(["down", "up"], n_rows))
-
-    first = table()
-    settings = FitSettings(n_frequencies=20, seed=int(rng.integers(2**31)))
-    model = fit_table(first, "y", settings).model
+    first, model = noise_model(n_rows, int(rng.integers(2**31)))
     try:
-        certificate = fresh_certificate(model, open_table(table() if is_fresh else first))
-        value: float | None = certificate.error
+        table = noise_table(n_rows, rng) if is_fresh else first
+        value: float | None = fresh_certificate(model, open_table(table)).error
     except InputError:
         value = None
     return Trial(value, value, 0.5, not is_fresh)

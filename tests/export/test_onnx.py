@@ -214,6 +214,32 @@ def test_knots_that_agree_in_single_precision_make_a_step():
     assert np.isfinite(probabilities).all()
 
 
+def test_rows_far_outside_the_knots():
+    rng = np.random.default_rng(0)
+    # Dense in the middle, so that some intervals are narrow and their slopes steep.
+    X = rng.standard_t(2, size=(500, 3)) + np.array([0, 0, 50])
+    model = FourierClassifier(5, codes=True, strength=1.0, random_state=0)
+    model.fit(X, np.abs(X[:, 0]) + X[:, 1] > 1)
+    rows = np.vstack([X, 100 + X, X - 100]).astype(np.float32)
+    _, probabilities = run(to_onnx(model, rows), rows)
+    truth = model.predict_proba(rows.astype(np.float64))
+    assert truth.std() > 0.1
+    np.testing.assert_allclose(probabilities, truth, atol=1e-5)
+
+
+@pytest.mark.parametrize(("shift", "n_subtractions"), [(0.0, 0), (1e4, 1)])
+def test_origins_are_subtracted_only_if_columns_are_far_from_zero(shift, n_subtractions):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4)).astype(np.float32) + np.float32(shift)
+    model = FourierClassifier(5, codes=False, strength=1.0, random_state=0)
+    model.fit(X, X[:, 0] > X[:, 1])
+    converted = to_onnx(model, X)
+    assert [node.op_type for node in converted.graph.node].count("Sub") == n_subtractions
+    _, probabilities = run(converted, X)
+    truth = model.predict_proba(X.astype(np.float64))
+    np.testing.assert_allclose(probabilities, truth, atol=1e-5)
+
+
 def test_matern_polynomial_is_the_bessel_function():
     radius = np.linspace(0.1, 5, 20)
     for nu, gamma_of_nu in ((0.5, np.sqrt(np.pi)), (1.5, np.sqrt(np.pi) / 2), (3.5, 3.3233509704)):

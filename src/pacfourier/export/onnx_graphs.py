@@ -1,9 +1,9 @@
 r"""The formulas of fitted estimators as nodes of an ONNX graph.
 
-A predictor is one product for the phases, their cosines and sines, and one product for the scores,
-all in the precision of the input. Maps may be given columns of any size, so their phases and
-distances are computed in double precision, and phases lose their whole turns before they are
-rounded.
+A predictor is one product for the phases and the linear part, cosines and sines, and one product
+for the scores, all in the precision of the input. Maps may be given columns of any size, so their
+phases and distances are computed in double precision, and phases lose their whole turns before they
+are rounded.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacfourier.arrays import FloatArray
-from pacfourier.core.boosting.folded import FoldedModel
+from pacfourier.core.boosting.scoring import ScoringModel
 from pacfourier.export.expressible import dense, matern_polynomial
 from pacfourier.spectra import Matern, Metric, Mixture, RationalQuadratic, Spectrum
 
@@ -193,75 +193,57 @@ def matern_nodes(graph: Graph, spectrum: Matern, squares: str) -> str:
     return graph.add("Mul", kernel, graph.add("Add", total, np.array(lower[0])))
 
 
-def score_nodes(graph: Graph, model: FoldedModel, into: str | None = None) -> str:
-    r"""Add the outputs of a folded model.
+def score_nodes(graph: Graph, model: ScoringModel, into: str | None = None) -> str:
+    """Add the outputs of a predictor: its waves times amplitudes, and a linear part."""
+    phases, linear = inner_nodes(graph, model)
+    amplitudes = model.amplitudes.astype(graph.dtype)
+    cosines = graph.add("Cos", phases)
+    if amplitudes.shape[1] == 1:
+        return graph.add("Gemm", cosines, amplitudes, linear, into=into)
+    of_cosines, of_sines = np.split(amplitudes, 2)
+    first = graph.add("Gemm", cosines, of_cosines, linear)
+    return graph.add("Gemm", graph.add("Sin", phases), of_sines, first, into=into)
 
-    A single output needs no sines, because
-    :math:`a \cos\theta + b \sin\theta = r \cos(\theta - \phi)` with
-    :math:`r e^{i \phi} = a + i b`.
+
+def inner_nodes(graph: Graph, model: ScoringModel) -> tuple[str, str]:
+    """Add the phases, in radians, and the linear part. One product computes both."""
+    size = len(model.constants) - model.amplitudes.shape[1]
+    factors = np.where(np.arange(len(model.constants)) < size, TURN, 1.0)
+    weights, tables = model.weights * factors, model.tables * factors
+    constants = model.constants * factors + tables[model.starts[:-1]].sum(axis=0)
+    rows = graph.X
+    if model.origins.any():
+        rows = graph.add("Sub", rows, model.origins.astype(graph.dtype))
+    values = graph.add("Gemm", rows, weights.astype(graph.dtype), constants.astype(graph.dtype))
+    if len(model.coded):
+        values = graph.add("Gemm", *code_nodes(graph, model, tables), values)
+    return column_nodes(graph, values, 0, size), column_nodes(graph, values, size, len(constants))
+
+
+def column_nodes(graph: Graph, values: str, start: int, end: int) -> str:
+    """Add some neighbouring columns."""
+    return graph.add("Slice", values, *(np.array([number]) for number in (start, end, 1)))
+
+
+def code_nodes(graph: Graph, model: ScoringModel, tables: FloatArray) -> tuple[str, NDArray[Any]]:
+    r"""Add how far rows are in each interval between knots, and return the slopes of the tables.
+
+    .. math:: \min(w_i, \max(0, x - t_i)), \qquad w_i = t_{i+1} - t_i .
     """
-    size, n_outputs = len(model.amplitudes) // 2, model.amplitudes.shape[1]
-    cosines, sines = model.amplitudes[:size], model.amplitudes[size:]
-    inner = inner_nodes(graph)
-    phases, linear = part_of(model, slice(None, size), TURN), part_of(model, slice(size, None))
-    if n_outputs == 1:
-        lengths, angles = np.hypot(cosines, sines), np.arctan2(sines, cosines)[:, 0]
-        turned = phases._replace(constants=phases.constants - angles)
-        waves = graph.add("Cos", inner(turned))
-        return graph.add("Gemm", waves, lengths.astype(graph.dtype), inner(linear), into=into)
-    theta = inner(phases)
-    first = graph.add("Gemm", graph.add("Cos", theta), cosines.astype(graph.dtype), inner(linear))
-    return graph.add("Gemm", graph.add("Sin", theta), sines.astype(graph.dtype), first, into=into)
-
-
-def part_of(model: FoldedModel, columns: slice, factor: float = 1.0) -> FoldedModel:
-    """Return some inner columns of a folded model, times a factor."""
-    return model._replace(
-        weights=factor * model.weights[:, columns],
-        constants=factor * model.constants[columns],
-        tables=factor * model.tables[:, columns],
-    )
-
-
-def inner_nodes(graph: Graph) -> Any:
-    """Return a function that adds phases or the linear part. Both share centred rows and codes."""
-    shared: dict[str, str] = {}
-
-    def add(model: FoldedModel) -> str:
-        parts = [part.astype(graph.dtype) for part in (model.weights, model.constants)]
-        if "rows" not in shared:
-            shared["rows"] = graph.add("Sub", graph.X, model.centres.astype(graph.dtype))
-        total = graph.add("Gemm", shared["rows"], *parts)
-        if not len(model.coded):
-            return total
-        if "codes" not in shared:
-            shared["codes"] = code_nodes(graph, model)
-        lows = lower_knots(model)
-        steps = (model.tables[lows + 1] - model.tables[lows]).astype(graph.dtype)
-        return graph.add("Gemm", shared["codes"], steps, total)
-
-    return add
-
-
-def lower_knots(model: FoldedModel) -> NDArray[Any]:
-    """Return the numbers of the knots at which an interval of a coded column starts."""
-    return np.setdiff1d(np.arange(len(model.knots)), model.starts[1:] - 1)
-
-
-def code_nodes(graph: Graph, model: FoldedModel) -> str:
-    r"""Add the codes of coded columns: :math:`\min(1, \max(0, (x - t_i) / (t_{i+1} - t_i)))`."""
-    lows = lower_knots(model)
+    lows = np.setdiff1d(np.arange(len(model.knots)), model.starts[1:] - 1)
     knots = model.knots.astype(graph.dtype)
     widths = knots[lows + 1] - knots[lows]
     # Knots that are equal in single precision make a step.
     true_widths = (model.knots[lows + 1] - model.knots[lows]).astype(graph.dtype)
     widths = np.where(widths > 0, widths, true_widths)
-    # A product with zeros and ones repeats columns exactly, and much faster than Gather.
+    slopes = (tables[lows + 1] - tables[lows]) / widths[:, np.newaxis].astype(np.float64)
+    # Products with zeros and ones select and repeat columns exactly. Gather repeats them slowly.
+    selects = np.eye(len(model.origins), dtype=graph.dtype)[:, model.coded]
     repeats = np.repeat(np.eye(len(model.coded)), np.diff(model.starts) - 1, axis=1)
-    coded = graph.add("Gather", graph.X, model.coded.astype(np.int64), axis=1)
-    values = graph.add("MatMul", coded, repeats.astype(graph.dtype))
-    shares = graph.add("Div", graph.add("Sub", values, knots[lows]), widths)
-    return graph.add("Clip", shares, graph.number(0), graph.number(1))
+    coded = graph.add("MatMul", graph.X, selects)
+    differences = graph.add("Gemm", coded, repeats.astype(graph.dtype), -knots[lows])
+    codes = graph.add("Min", graph.add("Relu", differences), widths)
+    return codes, slopes.astype(graph.dtype)
 
 
 def probability_nodes(graph: Graph, scores: str, *, is_softmax: bool, into: str) -> str:
