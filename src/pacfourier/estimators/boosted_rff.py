@@ -107,8 +107,8 @@ class BoostedRFF(SupervisedFourierMap):
     Attributes
     ----------
     frequencies_ : array of shape (n_frequencies, n_features)
-        The learned frequencies, in the units of X. During the fit, columns are measured in their own
-        units (mostly their standard deviations), so X need not be scaled.
+        The learned frequencies, in the units of X. During the fit, columns are measured in units
+        of their own, mostly their standard deviations, so X need not be scaled.
     frequency_weights_ : array of shape (n_frequencies,)
         Weights of the frequencies in the kernel of the map. All are equal and they sum to one.
     pool_ : array of shape (n_frequencies, n_features)
