@@ -330,3 +330,96 @@ def test_bad_parameters_are_named(parameters, message, rng):
     X = rng.standard_normal((20, 2))
     with pytest.raises(ValueError, match=message):
         BoostedRFF(**parameters).fit(X, np.arange(20) % 2)
+
+
+@pytest.fixture
+def few_are_many(monkeypatch):
+    """Samples of 400 rows count as large, and 300 of them are enough to draw from."""
+    monkeypatch.setattr(boosted_rff, "LARGE_SAMPLE", 400)
+    monkeypatch.setattr(boosted_rff, "START_ROWS", 300)
+
+
+def wide_sample(rng, n_samples=500):
+    X = rng.standard_normal((n_samples, 12))
+    return X, (X[:, 0] * X[:, 1] > 0).astype(int)
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_mini_batches_learn_classes_numbers_and_label_sets(digits, rng):
+    model = LogisticRegression(C=100, max_iter=2000)
+    assert score(BoostedRFF(10, random_state=0), model, *digits) > 0.94
+    X, y = make_regression(2000, 11, n_informative=3, noise=1.0, random_state=0)
+    features = BoostedRFF(20, target_type="continuous", random_state=0)
+    assert score(features, Ridge(1e-3), X, np.sin(y / 50)) > 0.9
+    X = rng.standard_normal((1000, 11))
+    both = (X[:, :2] > 0).astype(int)
+    features = BoostedRFF(4, random_state=0).fit(X, both)
+    for labels in both.T:
+        found = LogisticRegression(C=100).fit(features.transform(X), labels)
+        assert found.score(features.transform(X), labels) > 0.93
+
+
+@pytest.mark.usefixtures("few_are_many")
+@pytest.mark.parametrize(
+    ("change", "is_descended"),
+    [
+        ({}, True),
+        ({"n_samples": 399}, False),
+        ({"n_columns": 10}, False),
+        ({"container": sparse.csr_array}, False),
+        ({"n_steps": 5}, False),
+    ],
+)
+def test_mini_batches_are_for_large_dense_samples(change, is_descended, watched, rng):
+    X, y = wide_sample(rng, change.get("n_samples", 400))
+    X = change.get("container", np.asarray)(X[:, : change.get("n_columns", 12)])
+    BoostedRFF(2, n_rounds=1, n_steps=change.get("n_steps", "auto"), random_state=0).fit(X, y)
+    assert (watched[1] == []) == is_descended
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_the_number_of_threads_changes_no_large_fit(rng):
+    X, y = wide_sample(rng)
+    found = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads):
+            found.append(BoostedRFF(5, random_state=3).fit(X, y).frequencies_)
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_large_samples_may_have_constant_columns_and_any_units(rng):
+    X, y = wide_sample(rng)
+    wide = np.insert(X, 3, 5.0, axis=1)
+    model = BoostedRFF(6, random_state=0).fit(wide, y)
+    assert not model.frequencies_[:, 3].any()
+    # Powers of two change no digit.
+    scales = 2.0 ** np.arange(-6, 7)
+    scaled = BoostedRFF(6, random_state=0).fit(wide * scales, y)
+    np.testing.assert_allclose(scaled.frequencies_ * scales, model.frequencies_, rtol=1e-6)
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_large_samples_see_weights_and_labels_in_any_order(rng):
+    """Rows of weight zero are not there, and sorted labels do no harm."""
+    X, y = wide_sample(rng, 2000)
+    weights = np.repeat([1.0, 0.0], [1500, 500])
+    features = BoostedRFF(6, random_state=0)
+    expected = features.fit(X[:1500], y[:1500]).frequencies_
+    np.testing.assert_array_equal(features.fit(X, y, weights).frequencies_, expected)
+    order = np.argsort(y, kind="stable")
+    features.fit(X[order], y[order])
+    found = LogisticRegression(C=100, max_iter=1000).fit(features.transform(X), y)
+    assert found.score(features.transform(X), y) > 0.9
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_rounds_of_large_samples_are_reported(capsys, rng):
+    X, y = wide_sample(rng)
+    BoostedRFF(6, n_rounds=3, verbose=True, random_state=0).fit(X, y)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(" mean")[0] for line in lines] == [
+        f"BoostedRFF: round {number}/3:" for number in (1, 2, 3)
+    ]
+    losses = [float(line.split()[-1]) for line in lines]
+    assert losses[2] < losses[0] < 1

@@ -6,9 +6,13 @@ from sklearn.datasets import load_iris, make_multilabel_classification
 
 torch = pytest.importorskip("torch")
 
-from pacfourier import FourierClassifier, FourierRegressor  # noqa: E402
+from pacfourier import BoostedRFF, FourierClassifier, FourierRegressor  # noqa: E402
 from pacfourier.core.boosting.columns import described_columns  # noqa: E402
-from pacfourier.core.boosting.cosine_model import CosineModel, square_losses  # noqa: E402
+from pacfourier.core.boosting.cosine_model import (  # noqa: E402
+    CosineModel,
+    Penalties,
+    square_losses,
+)
 from pacfourier.core.boosting.descent import Decays, Descent, Labelled  # noqa: E402
 
 DEVICES = ["cpu"] + ["cuda"] * torch.cuda.is_available()
@@ -60,6 +64,35 @@ def test_the_steps_on_tensors_are_those_on_arrays(device, rng):
             descent.move(Labelled(each, labels, ones), 0.01)
         found.append(descent.model.packed())
     np.testing.assert_allclose(*found, rtol=0, atol=1e-4)
+
+
+def test_passes_over_tensors_are_those_over_arrays(device, rng):
+    """Twenty steps with decays and penalties, on mini-batches of 40 rows."""
+    found = []
+    rows = rng.standard_normal((120, 3)).astype(np.float32)
+    labels, ones = rng.standard_normal((120, 2)).astype(np.float32), np.ones(120, np.float32)
+    start = CosineModel.constant(3, np.zeros(2)).sloped().extended(rng.standard_normal((4, 3)))
+    for each in (rows, torch.tensor(rows, device=device)):
+        descent = Descent.start(start, square_losses, Decays(0.5, 0.1, 0.1), Penalties(0.3, 0.7))
+        losses = [
+            descent.pass_over(Labelled(each, labels, ones), np.arange(120), 40, lambda _: 0.01)
+            for _ in range(7)
+        ]
+        found.append([*descent.model.packed(), *losses])
+    np.testing.assert_allclose(*found, rtol=0, atol=1e-4)
+
+
+def test_a_large_tensor_is_boosted_as_its_array(device, monkeypatch, rng):
+    """Mini-batches of an array on the host. Elsewhere, rounding is amplified by many steps."""
+    monkeypatch.setattr("pacfourier.estimators.boosted_rff.LARGE_SAMPLE", 400)
+    monkeypatch.setattr("pacfourier.estimators.boosted_rff.START_ROWS", 300)
+    rows = rng.standard_normal((500, 12))
+    labels = (rows[:, 0] > 0).astype(int)
+    model = BoostedRFF(4, random_state=0)
+    expected = model.fit(rows, labels).kernel_matrix(rows)
+    found = model.fit(torch.tensor(rows, device=device), labels).kernel_matrix(rows)
+    atol = 1e-6 if device.type == "cpu" else 0.2
+    np.testing.assert_allclose(found, expected, rtol=0, atol=atol)
 
 
 def test_what_is_returned_lies_beside_the_tensor(device):

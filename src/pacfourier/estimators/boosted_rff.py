@@ -6,6 +6,7 @@ import numpy as np
 
 from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.core.alignment.targets import Outputs, Target, TargetType, target_of, target_type_of
+from pacfourier.core.boosting.columns import described_columns
 from pacfourier.core.boosting.cosine_model import (
     CosineModel,
     Losses,
@@ -15,6 +16,8 @@ from pacfourier.core.boosting.cosine_model import (
     moved_model,
     square_losses,
 )
+from pacfourier.core.boosting.descent import Decays, Descent, Labelled
+from pacfourier.core.boosting.objectives import Objective
 from pacfourier.core.boosting.scaling import scaled_columns
 from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.data.samples import labelled_rows
@@ -29,7 +32,21 @@ from pacfourier.estimators.base import (
     warn_of_many_classes,
 )
 from pacfourier.estimators.learned import SMALL_WORK, learned_of
-from pacfourier.estimators.training import N_CANDIDATES, drawn_frequencies, residual_prior
+from pacfourier.estimators.training import (
+    FEW_COLUMNS,
+    LARGE_SAMPLE,
+    N_CANDIDATES,
+    START_ROWS,
+    Task,
+    coded_rows,
+    drawn_frequencies,
+    drawn_onto,
+    epoch_losses,
+    epochs,
+    in_memory,
+    mean_square,
+    residual_prior,
+)
 
 LOSSES: dict[str, Losses] = {"hinge": hinge_losses, "square": square_losses}
 # A normal prior keeps frequencies from moving too far. This is its precision, in units of the mean
@@ -37,6 +54,8 @@ LOSSES: dict[str, Losses] = {"hinge": hinge_losses, "square": square_losses}
 PRIOR_PRECISION = 0.25
 # Steps per round for small samples, which more steps would overfit, and for large ones.
 FEWEST_STEPS, MOST_STEPS = 20, 50
+# The penalties are part of the loss, so nothing decays beside them.
+NO_DECAYS = Decays(0.0, 0.0, 0.0)
 
 
 class BoostedRFF(SupervisedFourierMap):
@@ -53,7 +72,8 @@ class BoostedRFF(SupervisedFourierMap):
     1. Draw candidate frequencies from a prior with several bandwidths, and compute how well they
        align with the residuals of the current model.
     2. Choose some of them at random, by a Gibbs posterior over these alignments.
-    3. Move *all* frequencies and amplitudes together, by a few quasi-Newton steps on the loss.
+    3. Move *all* frequencies and amplitudes together, by a few quasi-Newton steps on the loss. A
+       large sample makes some passes of stochastic descent on the same loss instead.
 
     With 5 to 20 frequencies, each one must point in a useful direction. On data with many features
     few random directions are useful, so moving the frequencies helps most there.
@@ -73,7 +93,9 @@ class BoostedRFF(SupervisedFourierMap):
         Number of rounds. Each adds an equal share of the frequencies.
     n_steps : int or "auto", default="auto"
         Number of quasi-Newton steps after each round. "auto" is half the square root of the number
-        of samples, but at least 20 and at most 50: more steps would overfit small samples.
+        of samples, but at least 20 and at most 50: more steps would overfit small samples. For a
+        dense X with at least 10,000 rows and more than 10 columns, "auto" makes passes over
+        mini-batches instead: about 1,600 steps in all rounds together, and at least five passes.
     ridge : float, default=0.01
         Penalty on the squared amplitudes, relative to the mean loss.
     random_state : int, RandomState or None, default=None
@@ -85,8 +107,8 @@ class BoostedRFF(SupervisedFourierMap):
     Attributes
     ----------
     frequencies_ : array of shape (n_frequencies, n_features)
-        The learned frequencies, in the units of X. During the fit, columns are divided by their
-        standard deviations, so X need not be scaled.
+        The learned frequencies, in the units of X. During the fit, columns are measured in units
+        of their own, mostly their standard deviations, so X need not be scaled.
     frequency_weights_ : array of shape (n_frequencies,)
         Weights of the frequencies in the kernel of the map. All are equal and they sum to one.
     pool_ : array of shape (n_frequencies, n_features)
@@ -163,16 +185,9 @@ class BoostedRFF(SupervisedFourierMap):
             target = target_of(y, self.target_type)
             warn_of_many_classes(target, X.shape[0], self.target_type, stacklevel=3)
             set_classes(draft, target)
-            n_steps = self._steps(copies.sum())
-            scaled, scales = scaled_columns(X, copies, self._dtype(X.shape, n_steps))
-            varying = varying_columns(scales)
-            if len(varying) < X.shape[1]:
-                scaled = scaled[:, varying]
-            # The mean squared distance is twice the variance, and each scaled column has one.
-            spread = 2 * len(varying)
-            model = self._boosted(scaled, spread, scaled_outputs(target, y, copies), copies)
-            draft.frequencies_ = np.zeros((self.n_frequencies, X.shape[1]))
-            draft.frequencies_[:, varying] = model.frequencies / scales[varying]
+            outputs = scaled_outputs(target, y, copies)
+            boosted = self._descended if self._is_large(X) else self._boosted
+            draft.frequencies_ = boosted(X, outputs, copies)
             draft.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
             draft.pool_, draft.posterior_ = draft.frequencies_, draft.frequency_weights_
             learned = learned_of(block, target, draft.pool_, "double")
@@ -197,31 +212,68 @@ class BoostedRFF(SupervisedFourierMap):
             return int(self.n_steps)
         return int(np.clip(np.sqrt(n_samples) / 2, FEWEST_STEPS, MOST_STEPS))
 
-    def _boosted(self, X: Any, spread: float, outputs: Outputs, copies: FloatArray) -> CosineModel:
-        """Return the model after all rounds.
+    def _is_large(self, X: Any) -> bool:
+        """Return whether mini-batches are faster than quasi-Newton steps, and as good."""
+        is_wide = X.shape[1] > FEW_COLUMNS and not hasattr(X, "tocsr")
+        return self.n_steps == "auto" and is_wide and X.shape[0] >= LARGE_SAMPLE
 
-        ``spread`` is the mean squared distance between samples.
-        """
-        labels, losses = outputs.values, LOSSES[outputs.loss]
+    def _boosted(self, X: Any, outputs: Outputs, copies: FloatArray) -> FloatArray:
+        """Return the frequencies after all rounds of quasi-Newton steps."""
         n_steps = self._steps(copies.sum())
+        scaled, scales = scaled_columns(X, copies, self._dtype(X.shape, n_steps))
+        varying = varying_columns(scales)
+        if len(varying) < X.shape[1]:
+            scaled = scaled[:, varying]
+        labels, losses = outputs.values, LOSSES[outputs.loss]
         weights = copies / copies.sum()
         seed = drawn_seed(self.random_state)
         report = reporter(self)
+        # The mean squared distance is twice the variance, and each scaled column has one.
+        spread = 2 * len(varying)
         prior = residual_prior(spread)
-        penalties = Penalties(self.ridge, PRIOR_PRECISION * spread / copies.sum())
+        penalties = self._penalties(spread, copies)
         # At the best constant, positive and negative residuals have the same total.
-        model = CosineModel.constant(X.shape[1], np.average(labels, axis=0, weights=copies))
-        _, _, residuals = model_gradient(model, X, labels, losses, weights)
+        model = CosineModel.constant(len(varying), np.average(labels, axis=0, weights=copies))
+        _, _, residuals = model_gradient(model, scaled, labels, losses, weights)
         sizes = _round_sizes(self.n_frequencies, self.n_rounds)
         for number, size in enumerate(sizes):
-            pool = FrequencyPool(prior, max(N_CANDIDATES, 2 * size), X.shape[1], seed + number)
-            chosen = drawn_frequencies(X, residuals * weights[:, np.newaxis], pool, size)
+            pool = FrequencyPool(prior, max(N_CANDIDATES, 2 * size), len(varying), seed + number)
+            chosen = drawn_frequencies(scaled, residuals * weights[:, np.newaxis], pool, size)
             model = moved_model(
-                model.extended(chosen), X, labels, losses, weights, penalties, n_steps=n_steps
+                model.extended(chosen), scaled, labels, losses, weights, penalties, n_steps=n_steps
             )
-            loss, _, residuals = model_gradient(model, X, labels, losses, weights)
+            loss, _, residuals = model_gradient(model, scaled, labels, losses, weights)
             report(f"round {number + 1}/{len(sizes)}: mean loss {loss:.4f}")
-        return model
+        frequencies = np.zeros((self.n_frequencies, X.shape[1]))
+        frequencies[:, varying] = model.frequencies / scales[varying]
+        return frequencies
+
+    def _descended(self, X: Any, outputs: Outputs, copies: FloatArray) -> FloatArray:
+        """Return the frequencies after all rounds of passes over mini-batches."""
+        X, labels = in_memory(X), outputs.values.astype(np.float32)
+        columns = described_columns(X, copies, coded=False)
+        weights = (copies / copies.mean()).astype(np.float32)
+        rows = coded_rows(columns, Labelled(X, labels, weights))
+        # Spread over all rows, because their order may mean something.
+        few = rows.take(np.linspace(0, len(labels) - 1, START_ROWS).astype(np.intp))
+        objective = Objective(LOSSES[outputs.loss], constant=lambda means: means)
+        penalties = self._penalties(2 * mean_square(rows.X), copies)
+        seed, report = drawn_seed(self.random_state), reporter(self)
+        rng = np.random.default_rng(seed)
+        model = CosineModel.constant(X.shape[1], np.average(labels, axis=0, weights=copies))
+        sizes = _round_sizes(self.n_frequencies, self.n_rounds)
+        n_epochs = -(-epochs(len(labels)) // len(sizes))
+        for number, size in enumerate(sizes):
+            start = drawn_onto(model, few, Task(rows, objective, size, seed + number))
+            descent = Descent.start(start, objective.losses, NO_DECAYS, penalties)
+            *_, loss = epoch_losses(descent, rows, len(labels), n_epochs, rng)
+            model = descent.model
+            report(f"round {number + 1}/{len(sizes)}: mean loss {loss:.4f}")
+        return model.frequencies / columns.units
+
+    def _penalties(self, spread: float, copies: FloatArray) -> Penalties:
+        """Return the penalties if ``spread`` is the mean squared distance between samples."""
+        return Penalties(self.ridge, PRIOR_PRECISION * spread / copies.sum())
 
 
 def varying_columns(scales: FloatArray) -> IntArray:

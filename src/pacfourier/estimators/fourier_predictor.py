@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.arrays import FloatArray, IntArray, host, is_tensor
+from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.core.boosting.descent import Labelled
 from pacfourier.core.boosting.objectives import Objective
 from pacfourier.data.blocks import BlockedSample
@@ -55,6 +55,7 @@ from pacfourier.estimators.training import (
     Task,
     Trained,
     best_trial,
+    in_memory,
     possible_recipes,
     trained,
     trial_of,
@@ -349,11 +350,3 @@ class FourierPredictor(BaseEstimator):
             return encoded_rows(self, self._encoder, X)
         check_no_text(X)
         return validated(X, self, reset=False)
-
-
-def in_memory(X: Any) -> Any:
-    """Return a tensor of the CPU as an array, which shares its memory. Others are unchanged.
-
-    The compiled loops for arrays are much faster on mini-batches than calls of torch.
-    """
-    return host(X) if is_tensor(X) and X.device.type == "cpu" else X

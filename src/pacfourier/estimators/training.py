@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from pacfourier.arrays import FloatArray, IntArray, host
+from pacfourier.arrays import FloatArray, IntArray, host, is_tensor
 from pacfourier.core.boosting.columns import Columns, described_columns
 from pacfourier.core.boosting.cosine_model import (
     CosineModel,
@@ -141,13 +141,27 @@ def start_of(task: Task, columns: Columns) -> CosineModel:
     constant = CosineModel.constant(few.X.shape[1], task.objective.constant(means))
     n_seen = columns.n_seen or few.X.shape[1]
     constant = constant.sloped()._replace(frequencies=np.zeros((0, n_seen)))
+    return drawn_onto(constant, few, task)
+
+
+def drawn_onto(model: CosineModel, few: Labelled, task: Task) -> CosineModel:
+    """Return the model with more frequencies, drawn on its residuals in a few coded rows."""
     shares = few.weights / few.weights.sum()
-    _, _, residuals = model_gradient(constant, few.X, few.labels, task.objective.losses, shares)
-    seen = first_columns(few.X, constant.frequencies)
+    _, _, residuals = model_gradient(model, few.X, few.labels, task.objective.losses, shares)
+    seen = first_columns(few.X, model.frequencies)
     prior = residual_prior(2 * max(mean_square(seen), 1e-12))
-    pool = FrequencyPool(prior, max(N_CANDIDATES, 2 * task.n_frequencies), n_seen, task.seed)
+    n_candidates = max(N_CANDIDATES, 2 * task.n_frequencies)
+    pool = FrequencyPool(prior, n_candidates, model.frequencies.shape[1], task.seed)
     pulls = residuals * shares[:, np.newaxis]
-    return constant.extended(drawn_frequencies(seen, pulls, pool, task.n_frequencies))
+    return model.extended(drawn_frequencies(seen, pulls, pool, task.n_frequencies))
+
+
+def in_memory(X: Any) -> Any:
+    """Return a tensor of the CPU as an array, which shares its memory. Others are unchanged.
+
+    The compiled loops for arrays are much faster on mini-batches than calls of torch.
+    """
+    return host(X) if is_tensor(X) and X.device.type == "cpu" else X
 
 
 def mean_square(X: Any) -> float:
@@ -159,8 +173,8 @@ def mean_square(X: Any) -> float:
 def coded_rows(columns: Columns, rows: Labelled) -> Labelled:
     """Return rows with columns in their units and codes, in single precision."""
     inputs = columns.inputs(rows.X)
-    is_tensor = hasattr(inputs, "float")
-    return rows._replace(X=inputs.float() if is_tensor else inputs.astype(np.float32, copy=False))
+    single = inputs.float() if is_tensor(inputs) else inputs.astype(np.float32, copy=False)
+    return rows._replace(X=single)
 
 
 class CodedRows(NamedTuple):
@@ -209,22 +223,36 @@ def decays_of(recipe: Recipe) -> Decays:
 
 def trained(task: Task, recipe: Recipe, report: Report, share: float = 1.0) -> Trained:
     """Return the model that a recipe gives. ``share`` shortens the run."""
-    n_samples = task.rows.n_samples
     columns = described_columns(
         task.rows.X, task.rows.weights.astype(np.float64), coded=recipe.coded
     )
     rows = rows_to_take(columns, task.rows)
     descent = Descent.start(start_of(task, columns), task.objective.losses, decays_of(recipe))
-    size, n_epochs = batch_size(n_samples), max(2, round(share * epochs(n_samples)))
-    n_steps = n_epochs * -(-n_samples // size)
+    n_epochs = max(2, round(share * epochs(task.rows.n_samples)))
     rng = np.random.default_rng(task.seed)
-    for number in range(n_epochs):
-        order = rng.permutation(n_samples)
-        loss = descent.pass_over(
-            rows, order, size, lambda step: PEAK_RATE * one_cycle((step + 1) / n_steps)
-        )
+    losses = epoch_losses(descent, rows, task.rows.n_samples, n_epochs, rng)
+    for number, loss in enumerate(losses):
         report(f"epoch {number + 1}/{n_epochs}: mean loss {loss:.4f}")
     return Trained.of(descent.model, columns)
+
+
+def epoch_losses(
+    descent: Descent,
+    rows: Labelled | CodedRows,
+    n_samples: int,
+    n_epochs: int,
+    rng: np.random.Generator,
+) -> Iterator[float]:
+    """Make passes over the rows, each in a random order, and yield the mean loss of each."""
+    size = batch_size(n_samples)
+    n_steps = n_epochs * -(-n_samples // size)
+    for _ in range(n_epochs):
+        yield descent.pass_over(
+            rows,
+            rng.permutation(n_samples),
+            size,
+            lambda step: PEAK_RATE * one_cycle((step + 1) / n_steps),
+        )
 
 
 class Trial(NamedTuple):

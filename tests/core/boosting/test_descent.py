@@ -5,10 +5,15 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from pacfourier.core.boosting.cosine_model import CosineModel, model_gradient, square_losses
+from pacfourier.core.boosting.cosine_model import (
+    CosineModel,
+    Penalties,
+    model_gradient,
+    square_losses,
+)
 from pacfourier.core.boosting.descent import RISE, Decays, Descent, Labelled, one_cycle
 
-DECAYS = Decays(0.5, 0.2, 0.1)
+DECAYS, PENALTIES = Decays(0.5, 0.2, 0.1), Penalties(0.3, 0.7)
 
 
 def random_model(rng, n_frequencies=3, n_features=2, n_outputs=2):
@@ -35,10 +40,16 @@ def constant_rate(step):
 
 
 def plain_steps(model, rows, decays, rates):
-    """Adam as its papers write it, number by number, on all rows at each step."""
+    """Adam as its papers write it, number by number, on all rows at each step.
+
+    The loss has the penalties 0.7 |w|^2 / 2 on frequencies and 0.3 |a|^2 / 2 on other weights.
+    """
     values = model.packed().tolist()
     sizes = [part.size for part in model]
-    decay_of = [d for d, size in zip(decays.by_part(), sizes, strict=True) for _ in range(size)]
+    decay_of, penalty_of = (
+        [each for each, size in zip(by_part, sizes, strict=True) for _ in range(size)]
+        for by_part in (decays.by_part(), (0.7, 0.3, 0.3, 0.3, 0.0))
+    )
     first, second = [0.0] * len(values), [0.0] * len(values)
     weights = rows.weights.astype(float) / rows.n_samples
     for t, rate in enumerate(rates, start=1):
@@ -49,7 +60,8 @@ def plain_steps(model, rows, decays, rates):
             square_losses,
             weights,
         )[1].packed()
-        for i, slope in enumerate(gradient):
+        for i, loss_slope in enumerate(gradient):
+            slope = loss_slope + penalty_of[i] * values[i]
             first[i] = 0.9 * first[i] + 0.1 * slope
             second[i] = 0.99 * second[i] + 0.01 * slope**2
             m, v = first[i] / (1 - 0.9**t), second[i] / (1 - 0.99**t)
@@ -61,7 +73,7 @@ def test_steps_are_those_of_the_plain_twin(rng):
     """Twenty steps in single precision against double: 1e-4 of a step of 0.05 at most."""
     model, rows = random_model(rng), random_rows(rng)
     rates = [0.05, 0.02] * 10
-    descent = Descent.start(model, square_losses, DECAYS)
+    descent = Descent.start(model, square_losses, DECAYS, PENALTIES)
     for rate in rates:
         descent.move(rows, rate)
     assert descent.step == 20

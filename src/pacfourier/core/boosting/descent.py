@@ -7,7 +7,8 @@ step is
           - \eta\, \frac{m / (1 - 0.9^t)}{\sqrt{v / (1 - 0.99^t)} + 10^{-8}} .
 
 The rate :math:`\eta` rises and falls once over the run. The decay :math:`\lambda` holds a parameter
-to its prior: it keeps its size below about :math:`1 / \lambda`, whatever the sample size.
+to its prior: it keeps its size below about :math:`1 / \lambda`, whatever the sample size. Squared
+penalties are part of the loss instead, so g is the gradient of the penalised loss.
 """
 
 import math
@@ -17,7 +18,12 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 
 from pacfourier.arrays import FloatArray, IntArray, Samples, by_kind
-from pacfourier.core.boosting.cosine_model import CosineModel, Losses, gradient_sums
+from pacfourier.core.boosting.cosine_model import (
+    CosineModel,
+    Losses,
+    Penalties,
+    gradient_sums,
+)
 
 __all__ = ["Decays", "Descent", "Labelled", "one_cycle", "passed_over"]
 
@@ -25,6 +31,7 @@ __all__ = ["Decays", "Descent", "Labelled", "one_cycle", "passed_over"]
 FIRST_MEMORY, SECOND_MEMORY = 0.9, 0.99
 # Share of the run in which the rate rises.
 RISE = 0.2
+NO_PENALTIES = Penalties(0.0, 0.0)
 
 
 class Decays(NamedTuple):
@@ -84,12 +91,20 @@ class Descent:
     first: CosineModel
     second: CosineModel
     step: int = 0
+    penalties: Penalties = NO_PENALTIES
 
     @classmethod
-    def start(cls, model: CosineModel, losses: Losses, decays: Decays) -> Self:
+    def start(
+        cls,
+        model: CosineModel,
+        losses: Losses,
+        decays: Decays,
+        penalties: Penalties = NO_PENALTIES,
+    ) -> Self:
         """Return the descent before its first step. It works on a copy, in single precision."""
         single = model.astype(np.float32)
-        return cls(single, losses, decays, single.zeros(), single.zeros())
+        means = single.zeros(), single.zeros()
+        return cls(single, losses, decays, *means, penalties=penalties)
 
     def seen(self) -> CosineModel:
         """Return the model at which gradients are taken."""
@@ -104,6 +119,11 @@ class Descent:
         loss, gradient = gradient_sums(
             batch.X, self.seen(), batch.labels, self.losses, weights, residuals
         )
+        for factor, part, slope in zip(
+            self.penalties.by_part(), self.seen()[:4], gradient[:4], strict=True
+        ):
+            if factor:
+                slope += np.float32(factor) * part
         self.step += 1
         scale = rate / (1 - FIRST_MEMORY**self.step)
         correction = 1 / (1 - SECOND_MEMORY**self.step)

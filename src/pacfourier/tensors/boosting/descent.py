@@ -40,12 +40,15 @@ def tensor_pass(
     vector, first, second = states
     parts = shapes.unpacked(vector)
     sizes = torch.tensor([part.numel() for part in parts], device=X.device)
-    decays = torch.tensor(descent.decays.by_part(), device=X.device).repeat_interleave(sizes)
+    decays, factors = (
+        torch.tensor(each, device=X.device).repeat_interleave(sizes)
+        for each in (descent.decays.by_part(), (*descent.penalties.by_part(), 0.0))
+    )
     total = vector.new_zeros(())
     for chosen in places.split(batch_size):
         shares = weights[chosen] / len(chosen)
         found = block_gradient(X[chosen], parts, labels[chosen], descent.losses, shares)
-        slope, rate = found.gradient.packed(), rates(descent.step)
+        slope, rate = found.gradient.packed().addcmul_(factors, vector), rates(descent.step)
         descent.step += 1
         first.mul_(FIRST_MEMORY).add_(slope, alpha=1 - FIRST_MEMORY)
         second.mul_(SECOND_MEMORY).addcmul_(slope, slope, value=1 - SECOND_MEMORY)
