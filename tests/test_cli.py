@@ -29,6 +29,20 @@ def test_reproduce_names_the_option_and_the_file_that_a_folder_lacks(tmp_path):
     assert len(result.stderr.splitlines()) == 1
 
 
+def test_reproduce_refuses_a_folder_that_is_not_there(tmp_path):
+    """Also if no data set needs a file from it."""
+    result = invoke("reproduce", "--datasets", "breast", "--data", tmp_path / "none")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: --data must be a folder, got ")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_question_ends_with_its_mark():
+    result = invoke("fti")
+    assert result.exit_code == 2
+    assert result.stderr.endswith("Did you mean 'fit'?\n")
+
+
 def test_a_failure_of_ours_is_not_hidden(monkeypatch):
     failing = Mock(side_effect=ZeroDivisionError)
     monkeypatch.setattr("pacfourier.tabular.model_files.load_model", failing)
@@ -67,6 +81,16 @@ def test_the_installed_command_refuses_without_a_traceback(tmp_path):
 def test_names_in_brackets_are_printed_as_they_stand(capsys):
     show([("classes", "[red], [/blue]")])
     assert "[red], [/blue]" in capsys.readouterr().out
+
+
+def test_tables_are_neither_broken_nor_padded_in_a_file(capsys):
+    long = "x" * 100
+    show([("一", "2.5"), (long, "10")], ["model", "error"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "model" + " " * 97 + "error"
+    assert lines[1:] == ["一" + " " * 102 + "2.5", f"{long}     10"]
+    show([("data", "a"), ("rows", "bcd")])
+    assert capsys.readouterr().out == "data  a\nrows  bcd\n"
 
 
 @pytest.mark.parametrize(("given", "expected"), [(None, "passive"), ("active", "active")])
