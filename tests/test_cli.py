@@ -7,6 +7,7 @@ from unittest.mock import Mock
 import pytest
 from typer.testing import CliRunner
 
+from pacfourier.__main__ import main
 from pacfourier.cli import app
 from pacfourier.cli.printing import show
 
@@ -41,6 +42,18 @@ def test_a_question_ends_with_its_mark():
     result = invoke("fti")
     assert result.exit_code == 2
     assert result.stderr.endswith("Did you mean 'fit'?\n")
+
+
+def test_an_interrupt_of_the_imports_is_quiet(monkeypatch):
+    class Interrupted:
+        @property
+        def app(self):
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "pacfourier.cli", Interrupted())
+    with pytest.raises(SystemExit) as exit_info:
+        main()
+    assert exit_info.value.code == 130
 
 
 def test_a_failure_of_ours_is_not_hidden(monkeypatch):
