@@ -7,6 +7,7 @@ from unittest.mock import Mock
 import pytest
 from typer.testing import CliRunner
 
+from pacfourier.__main__ import main
 from pacfourier.cli import app
 from pacfourier.cli.printing import show
 
@@ -27,6 +28,32 @@ def test_reproduce_names_the_option_and_the_file_that_a_folder_lacks(tmp_path):
     assert result.exit_code == 2
     assert "Error: --data must be a folder with 'adult.data', 'adult.test'" in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_reproduce_refuses_a_folder_that_is_not_there(tmp_path):
+    """Also if no data set needs a file from it."""
+    result = invoke("reproduce", "--datasets", "breast", "--data", tmp_path / "none")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: --data must be a folder, got ")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_question_ends_with_its_mark():
+    result = invoke("fti")
+    assert result.exit_code == 2
+    assert result.stderr.endswith("Did you mean 'fit'?\n")
+
+
+def test_an_interrupt_of_the_imports_is_quiet(monkeypatch):
+    class Interrupted:
+        @property
+        def app(self):
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "pacfourier.cli", Interrupted())
+    with pytest.raises(SystemExit) as exit_info:
+        main()
+    assert exit_info.value.code == 130
 
 
 def test_a_failure_of_ours_is_not_hidden(monkeypatch):
@@ -67,6 +94,16 @@ def test_the_installed_command_refuses_without_a_traceback(tmp_path):
 def test_names_in_brackets_are_printed_as_they_stand(capsys):
     show([("classes", "[red], [/blue]")])
     assert "[red], [/blue]" in capsys.readouterr().out
+
+
+def test_tables_are_neither_broken_nor_padded_in_a_file(capsys):
+    long = "x" * 100
+    show([("一", "2.5"), (long, "10")], ["model", "error"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "model" + " " * 97 + "error"
+    assert lines[1:] == ["一" + " " * 102 + "2.5", f"{long}     10"]
+    show([("data", "a"), ("rows", "bcd")])
+    assert capsys.readouterr().out == "data  a\nrows  bcd\n"
 
 
 @pytest.mark.parametrize(("given", "expected"), [(None, "passive"), ("active", "active")])

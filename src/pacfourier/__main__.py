@@ -18,6 +18,9 @@ def main() -> None:
             app()
     except MissingExtraError as error:
         sys.exit(f"Error: {error}")
+    except KeyboardInterrupt:
+        # The command itself is quiet, but its imports take a second.
+        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -37,3 +39,24 @@ def test_trees_see_all_columns_of_other_tables(rng):
     assert best_columns(rows.X, rows.y, "classification") == ALL
     names = [each.name for each in fitted_baselines("classification", rows, "balanced", 0)]
     assert names == ["logistic regression", "boosted trees"]
+
+
+def test_the_linear_model_is_searched_for_in_spite_of_a_rare_class(rng):
+    rows = learned_rows(rng, "classification", 5)
+    y = rows.y.astype("<U4")
+    y[0] = "rare"
+    linear, _ = fitted_baselines("classification", replace(rows, y=y), None, 0)
+    assert linear.model.best_params_
+
+
+def test_the_linear_model_is_not_searched_for_if_a_fold_could_have_one_class(rng):
+    rows = learned_rows(rng, "classification", 5)
+    y = np.where(np.arange(400) < 2, "rare", "rest")
+    linear, _ = fitted_baselines("classification", replace(rows, y=y), None, 0)
+    assert set(linear.predict(rows.X)) <= {"rare", "rest"}
+
+
+def test_large_amounts_are_not_rounded(rng):
+    rows = learned_rows(rng, "regression", 5)
+    linear, _ = fitted_baselines("regression", replace(rows, y=rows.y + 1e12), None, 0)
+    assert np.abs(linear.predict(rows.X) - 1e12 - rows.y).max() < 0.01

@@ -8,17 +8,26 @@ from pacfourier.tabular.evaluation import (
     RECALLS,
     confusion_counts,
     explained_variance,
+    group_standard_error,
     losses_of,
     recall_thresholds,
-    result,
 )
 
 
-def test_error_and_its_standard_error():
-    found = result("model", np.array([1.0, 0.0, 0.0, 1.0]), 2.0)
-    assert found.error == 0.5
-    assert found.standard_error == pytest.approx(np.std([1, 0, 0, 1], ddof=1) / 2)
-    assert result("one row", np.ones(1), 0.0).standard_error == np.inf
+def test_the_standard_error_of_single_rows_is_the_usual_one(rng):
+    losses = rng.random(7)
+    found = group_standard_error(losses, rng.permutation(7))
+    assert found == pytest.approx(losses.std(ddof=1) / np.sqrt(7))
+
+
+def test_copies_of_rows_in_their_groups_do_not_make_an_error_more_certain(rng):
+    losses, groups = rng.random(7), rng.permutation(7)
+    once = group_standard_error(losses, groups)
+    assert group_standard_error(np.repeat(losses, 9), np.repeat(groups, 9)) == pytest.approx(once)
+
+
+def test_one_group_has_no_standard_error():
+    assert group_standard_error(np.array([0.0, 1.0]), np.zeros(2)) == np.inf
 
 
 def test_losses():

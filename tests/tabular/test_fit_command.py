@@ -394,7 +394,14 @@ def test_a_bad_file_is_refused(name, folder):
 
 
 def test_a_file_that_is_not_there_is_refused():
-    assert "none.csv" in refused("fit", "none.csv", "--target", "state")
+    line = refused("fit", "none.csv", "--target", "state")
+    assert line.endswith("got 'none.csv': no such file.\n")
+    assert refused("fit", ".", "--target", "state").endswith("got '.': it is a folder.\n")
+
+
+def test_a_wrong_separator_is_suggested_if_there_is_one_column(clinic):
+    line = refused("fit", clinic / "data.csv", "--target", "state", "--separator", ";")
+    assert "or see --separator" in line
 
 
 # The target
@@ -530,11 +537,21 @@ def test_one_per_cent_of_positives_works(rare):
         assert roc_auc_score(fresh["state"] == "fraud", shares[:, 0]) > 0.9
 
 
-def test_thresholds_are_printed(rare):
-    printed = squeezed((rare / "stdout.txt").read_text()).lower()
-    for word in ("recall", "precision", "threshold"):
+def test_too_few_rows_for_a_threshold_are_said_once(rare):
+    """Two or three frauds are held out. Seven would be needed to promise half of them."""
+    printed = squeezed((rare / "stdout.txt").read_text())
+    assert "Too few rows of 'fraud' were held out for a threshold" in printed
+    assert "--certify" in printed
+    assert "predicted as 'fraud'" not in printed
+
+
+def test_thresholds_are_printed():
+    data = written(frauds(6000, seed=0), "data.csv")
+    model, result = fitted(data)
+    printed = squeezed(result.stdout)
+    for word in ("recall", "precision", "--threshold", "predicted as 'fraud'"):
         assert word in printed
-    thresholds = record(rare / "plain.skops")["thresholds"]
+    thresholds = record(model)["thresholds"]
     assert thresholds
     assert all({"recall", "threshold", "precision", "alarms"} <= row.keys() for row in thresholds)
 
@@ -625,6 +642,8 @@ def test_rows_of_a_group_are_never_on_both_sides():
     assert all(error < 0.05 for error in [*results(leaking).values()][:3])
     assert all(error > 0.3 for error in [*results(grouped).values()][:3])
     assert "one of each group" in squeezed(result.stdout)
+    # Four hospitals of 36 rows each: rows that count as independent would give 0.04 at most.
+    assert record(grouped)["results"][0]["standard_error"] > 0.05
     assert all(bound > 0.3 for bound in bounds(result.stdout))
 
 

@@ -229,7 +229,9 @@ def test_a_threshold_needs_two_classes():
     for name, each in {"three": table, "amounts": amounts}.items():
         data = written(each, f"{name}.csv")
         many, _ = fitted(data, target="kind", out=f"{name}.skops")
-        assert "--threshold" in refused("predict", many, data, "--threshold", 0.3)
+        line = refused("predict", many, data, "--threshold", 0.3)
+        assert f"'kind' has {'3 classes' if name == 'three' else name}: " in line
+        assert "--threshold" in line
 
 
 def test_names_of_classes_are_written_as_they_stand():

@@ -7,10 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
 from typer.core import TyperGroup
 
 from pacfourier.errors import InputError
@@ -33,7 +32,8 @@ class OneLineErrors(TyperGroup):
                 error.show()
             else:
                 message = error.format_message().rstrip(".") + given_value(words, error)
-                typer.echo(f"Error: {' '.join(message.split())}.", err=True)
+                end = "" if message.endswith("?") else "."
+                typer.echo(f"Error: {' '.join(message.split())}{end}", err=True)
             sys.exit(2)
         except (typer.Abort, KeyboardInterrupt):
             sys.exit(130)
@@ -67,14 +67,19 @@ def notes(lines: Iterable[str]) -> None:
 
 
 def show(rows: Iterable[Iterable[str]], headers: Iterable[str] = ()) -> None:
-    """Print rows as a table, with numbers aligned to the right if there are headers."""
+    """Print rows as a table, with numbers aligned to the right if there are headers.
+
+    Lines are not cut to the width of a terminal: in a file, they would be broken.
+    """
     names = list(headers)
-    table = Table(show_header=bool(names), show_edge=False, pad_edge=False, box=None)
-    for place, name in enumerate(names):
-        table.add_column(Text(name), justify="right" if place else "left")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    Console(highlight=False).print(table)
+    lines = [*([names] if names else []), *map(list, rows)]
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        rooms = [width - cell_len(cell) for cell, width in zip(line, widths, strict=True)]
+        cells = [line[0] + " " * rooms[0]]
+        for cell, room in zip(line[1:], rooms[1:], strict=True):
+            cells.append(" " * room + cell if names else cell + " " * room)
+        typer.echo("  ".join(cells).rstrip())
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from pacfourier.extras import check_installed
 
 if TYPE_CHECKING:
     from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
+    from pacfourier.tabular.fitting import Progress
     from pacfourier.tabular.model import FitSettings, TableFit, TableModel
     from pacfourier.tabular.reading.table_blocks import Reading
 
@@ -105,8 +106,9 @@ def fit(
             types=types,
             seed=seed,
         )
-        found = fitted(data, target, settings, reading)
-        write_outputs(found, {"model": out, "report": report, "card": card})
+        with progress_bar() as progress:
+            found = fitted(data, target, settings, reading, progress)
+            write_outputs(found, {"model": out, "report": report, "card": card}, progress)
     notes(found.model.record["notes"])
     show_fit(found)
     typer.echo(f"\nSaved in {out} ({out.stat().st_size:,} bytes).")
@@ -161,15 +163,16 @@ def number_of(option: str, text: str) -> float:
     return number
 
 
-def fitted(data: Path, target: str, settings: "FitSettings", reading: "Reading") -> "TableFit":
-    """Fit a model, with a progress bar on a terminal."""
+def fitted(
+    data: Path, target: str, settings: "FitSettings", reading: "Reading", progress: "Progress"
+) -> "TableFit":
+    """Fit a model."""
     from pacfourier.tabular.fitting import fit_table
 
-    with progress_bar() as progress:
-        return fit_table(data, target, settings, reading=reading, progress=progress)
+    return fit_table(data, target, settings, reading=reading, progress=progress)
 
 
-def write_outputs(found: "TableFit", paths: dict[str, Path | None]) -> None:
+def write_outputs(found: "TableFit", paths: dict[str, Path | None], progress: "Progress") -> None:
     """Write the model, and the report and the card if they are wanted."""
     from pacfourier.tabular.model_files import model_bytes
     from pacfourier.written_files import write_file
@@ -178,6 +181,7 @@ def write_outputs(found: "TableFit", paths: dict[str, Path | None]) -> None:
     if paths["report"] is not None:
         from pacfourier.reports.tabular_report import fit_report
 
+        progress("writing the report", 1.0)
         contents[paths["report"]] = fit_report(found).encode()
     if paths["card"] is not None:
         from pacfourier.reports.model_card import model_card
@@ -246,6 +250,12 @@ def show_results(results: list[dict[str, Any]], n_rows: int, task: str) -> None:
 def show_thresholds(model: "TableModel") -> None:
     """Print thresholds with which ``predict`` finds more rows of the rarer class."""
     name = model.target.classes[model.rarer_place()]
+    if not any(each["threshold"] for each in model.record["thresholds"]):
+        typer.echo(
+            f"\nToo few rows of {name!r} were held out for a threshold with a promised recall: "
+            "pass a larger share to --certify, or add rows of this class."
+        )
+        return
     typer.echo(f"\nTo find more rows of {name!r}, pass a threshold to 'pacfourier predict':")
     headers = ["recall at least", "--threshold", "precision", f"predicted as {name!r}"]
     show(

@@ -90,6 +90,8 @@ def check_data(plan: Plan, folder: str | None) -> None:
 
     Files that can be downloaded are downloaded here.
     """
+    if folder and not Path(folder).is_dir():
+        raise InputError(f"--data must be a folder, got {folder!r}: no such folder.")
     for name in dict.fromkeys(cell.dataset for cell in method_cells(plan)):
         check_folder(name, folder)
         try:

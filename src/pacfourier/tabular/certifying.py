@@ -110,6 +110,7 @@ def certified_rows(
     check_fresh(model, counts, len(losses), is_fresh)
     assumptions = prediction_assumptions(FreshRows(summary), ties)
     notes = [*stray_notes(strays), *unlabelled_notes(counted, model.target.name)]
+    notes += unknown_notes(counted, model.target.name)
     if model.target.task == "regression":
         return CertifiedRows(RegressionCertificate(epsilon, assumptions, losses), notes)
     confidences = Confidences(np.concatenate([block.confidences for block in blocks]), 1.0)
@@ -139,6 +140,7 @@ def observed_blocks(
         predictions = predictor.predict(X)
         is_classes = model.target.task == "classification"
         known = np.asarray(model.target.classes)
+        counted["of unknown class"] += int((~np.isin(y, known)).sum()) if is_classes else 0
         observed = Observed(
             losses_of(y, predictions, model.target.task),
             predictor.predict_proba(X).max(axis=1) if is_classes else np.zeros(len(y)),
@@ -146,6 +148,16 @@ def observed_blocks(
             model.row_counts.bucket_counts(X, y),
         )
         yield observed, frame_summary(frame, y)
+
+
+def unknown_notes(counted: Counter[str], target: str) -> list[str]:
+    """Return a note on rows of classes that the model has never seen, if there are some."""
+    if not counted["of unknown class"]:
+        return []
+    return [
+        f"{counted['of unknown class']:,} of {counted['rows']:,} rows have a class of {target!r} "
+        "that the model does not know: they count as errors."
+    ]
 
 
 def merged_counts(parts: list[Any]) -> ClassCounts:

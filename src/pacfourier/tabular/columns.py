@@ -173,7 +173,9 @@ class Columns:
         """Return what ``typed`` and ``strays`` return, at the price of one of them."""
         missing = [name for name in self.names if name not in block.columns]
         if missing:
-            raise InputError(f"data must have the columns {listed(missing)} too, got none of them.")
+            raise InputError(
+                f"data must have all columns that the model uses, got none named {listed(missing)}."
+            )
         values, strays = {}, Strays(n_rows=len(block))
         for column in self.used:
             cells = block[column.name]

@@ -35,10 +35,19 @@ class Result(NamedTuple):
     r2: float | None = None
 
 
-def result(name: str, losses: FloatArray, seconds: float, r2: float | None = None) -> Result:
-    """Return the mean of the losses of independent rows, and its standard error."""
-    spread = losses.std(ddof=1) / np.sqrt(len(losses)) if len(losses) > 1 else np.inf
-    return Result(name, float(losses.mean()), float(spread), seconds, r2)
+def group_standard_error(losses: FloatArray, groups: NDArray[Any]) -> float:
+    r"""Return the standard error of a mean of losses, of which only groups are independent.
+
+    .. math:: \frac{1}{n} \sqrt{\frac{k}{k - 1} \sum_g s_g^2}, \quad
+        s_g = \sum_{i \in g} (\ell_i - \bar\ell)
+
+    for n rows in k groups g. With one row per group, this is the usual standard error.
+    """
+    _, places = np.unique(groups, return_inverse=True)
+    sums = np.bincount(places, weights=losses - losses.mean())
+    if len(sums) < 2:
+        return np.inf
+    return float(np.sqrt(len(sums) / (len(sums) - 1) * (sums**2).sum()) / len(losses))
 
 
 def losses_of(truth: NDArray[Any], predictions: NDArray[Any], task: str) -> FloatArray:

@@ -22,9 +22,9 @@ from pacfourier.tabular.evaluation import (
     Result,
     confusion_counts,
     explained_variance,
+    group_standard_error,
     losses_of,
     recall_thresholds,
-    result,
 )
 from pacfourier.tabular.first_pass import Division
 from pacfourier.tabular.fresh_rows import row_counts
@@ -98,7 +98,7 @@ def fit_table(
     learned = learned_predictor(rows.learned, settings)
     held_out = held_out_rows(rows, learned.predictor)
     ours = ("this model", held_out.predictions, learned.seconds)
-    results = compared([ours, *others], held_out.truth, rows.target.task)
+    results = compared([ours, *others], rows.held_out, rows.target.task)
     certificate, final = None, learned.predictor
     if settings.certify is None:
         report("learning from all rows", 0.75)
@@ -186,17 +186,15 @@ def other_predictions(rows: TrainingRows, settings: FitSettings) -> list[Compare
     return [*found, (f"always {shown}", np.full(len(rows.held_out.y), constant), 0.0)]
 
 
-def compared(models: list[Compared], truth: NDArray[Any], task: str) -> list[Result]:
+def compared(models: list[Compared], held_out: LabelledRows, task: str) -> list[Result]:
     """Return how good models are on the rows held out."""
-    return [
-        result(
-            name,
-            losses_of(truth, predictions, task),
-            seconds,
-            explained_variance(truth, predictions) if task == "regression" else None,
-        )
-        for name, predictions, seconds in models
-    ]
+    truth, found = held_out.y, []
+    for name, predictions, seconds in models:
+        losses = losses_of(truth, predictions, task)
+        noise = group_standard_error(losses, held_out.groups)
+        r2 = explained_variance(truth, predictions) if task == "regression" else None
+        found.append(Result(name, float(losses.mean()), noise, seconds, r2))
+    return found
 
 
 def usual_label(y: NDArray[Any], task: str) -> Any:

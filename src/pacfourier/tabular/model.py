@@ -92,10 +92,12 @@ class TableModel:
 
     def rarer_place(self) -> int:
         """Return which of two classes has fewer learned rows."""
-        if len(self.target.classes) != 2:
+        n_classes = len(self.target.classes)
+        if n_classes != 2:
+            found = f"{n_classes} classes" if n_classes else "amounts"
             raise InputError(
-                f"a threshold must come with two classes, got {len(self.target.classes)}: leave "
-                "--threshold out."
+                f"a threshold must come with two classes, but {self.target.name!r} has {found}: "
+                "leave --threshold out."
             )
         return int(np.argmin(self.record["class counts"]))
 

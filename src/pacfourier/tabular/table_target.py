@@ -129,9 +129,11 @@ def class_names(column: pd.Series) -> pd.Series:
 def check_target_column(name: str, names: list[str]) -> None:
     """Raise an error if the target is not among the columns."""
     if name not in names:
+        advice = "pass its name with --target, exactly as in the table"
+        if len(names) == 1:
+            advice += ", or see --separator if this is not a single column"
         raise InputError(
-            f"the target must be one of the columns {listed(names)}, got {name!r}: pass its name "
-            "with --target, exactly as in the table."
+            f"the target must be one of the columns {listed(names)}, got {name!r}: {advice}."
         )
 
 

@@ -56,8 +56,12 @@ def open_table(source: Any, reading: Reading | None = None) -> Table:
 
 def _opened_file(path: Path, reading: Reading) -> Table:
     if not path.is_file():
-        raise InputError(f"data must be a file, got {str(path)!r}: no such file.")
+        why = "it is a folder" if path.is_dir() else "no such file"
+        raise InputError(f"data must be a file, got {str(path)!r}: {why}.")
     suffix = next((end for end in READERS if path.name.lower().endswith(end)), None)
     if suffix is None:
-        raise InputError(f"data must end in one of {', '.join(READERS)}, got {path.name!r}.")
+        raise InputError(
+            f"data must end in one of {', '.join(READERS)}, got {path.name!r}: save the table in "
+            "one of these formats."
+        )
     return READERS[suffix](path, reading)
