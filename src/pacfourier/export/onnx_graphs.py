@@ -209,7 +209,7 @@ def inner_nodes(graph: Graph, model: ScoringModel) -> tuple[str, str]:
     """Add the phases, in radians, and the linear part. One product computes both."""
     size = len(model.constants) - model.amplitudes.shape[1]
     factors = np.where(np.arange(len(model.constants)) < size, TURN, 1.0)
-    weights, tables = model.weights * factors, model.tables * factors
+    weights, tables = np.split(model.terms * factors, [len(model.origins)])
     constants = model.constants * factors + tables[model.starts[:-1]].sum(axis=0)
     rows = graph.X
     if model.origins.any():
