@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from pacfourier.arrays import FloatArray, beside
 from pacfourier.core.boosting.objectives import OBJECTIVES, Objective
 from pacfourier.core.boosting.outcomes import class_probabilities, likely_classes
+from pacfourier.estimators.base import is_lazy
 from pacfourier.estimators.fourier_predictor import EPSILON, FourierPredictor, Split
 from pacfourier.estimators.pac_bayes_predictor import drawn_predictor
 from pacfourier.estimators.training import Recipe
@@ -124,6 +125,7 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         self.verbose = verbose
 
     _certify_rules = ("pac-bayes",)
+    _used = ("_trained", "_encoder", "classes_", "_has_label_sets")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -262,14 +264,17 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or tensor of shape (n_samples, n_features)
-            The samples.
+        X : array-like, sparse matrix, data frame, tensor or Dask collection
+            The samples, of shape (n_samples, n_features). For a Dask collection the result is a
+            lazy Dask array.
 
         Returns
         -------
         scores : array of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_labels)
             For two classes, one number per sample: positive for the second class.
         """
+        if is_lazy(X):
+            return self._lazily(X, "decision_function")
         scores = self._scores(X)
         is_single = scores.shape[1] == 1 and not self._has_label_sets
         return beside(X, scores[:, 0] if is_single else scores)
@@ -279,30 +284,36 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or tensor of shape (n_samples, n_features)
-            The samples.
+        X : array-like, sparse matrix, data frame, tensor or Dask collection
+            The samples, of shape (n_samples, n_features). For a Dask collection the result is a
+            lazy Dask array.
 
         Returns
         -------
         probabilities : array of shape (n_samples, n_classes) or (n_samples, n_labels)
             In the order of ``classes_``. For several labels per row, the probability of each.
         """
+        if is_lazy(X):
+            return self._lazily(X, "predict_proba")
         scores = self._scores(X)
         return beside(X, class_probabilities(scores, has_label_sets=self._has_label_sets))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Any:
         """Return the most likely class, or the set of likely labels.
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or tensor of shape (n_samples, n_features)
-            The samples.
+        X : array-like, sparse matrix, data frame, tensor or Dask collection
+            The samples, of shape (n_samples, n_features). For a Dask collection the result is a
+            lazy Dask array.
 
         Returns
         -------
         classes : array of shape (n_samples,) or (n_samples, n_labels)
             For several labels per row, zeros and ones.
         """
+        if is_lazy(X):
+            return self._lazily(X, "predict")
         scores = self._scores(X)
         return likely_classes(scores, self.classes_, has_label_sets=self._has_label_sets)
 

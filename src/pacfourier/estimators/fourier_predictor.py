@@ -24,6 +24,7 @@ from pacfourier.estimators.base import (
     check_positive,
     drawn_seed,
     is_lazy,
+    lazily_predicted,
     read_sample,
     reporter,
 )
@@ -109,6 +110,8 @@ class FourierPredictor(BaseEstimator):
     verbose: Any
     certificate_: PredictionCertificate | LinearCertificate
     _certify_rules: tuple[str, ...] = ()
+    # The fitted attributes that predictions use.
+    _used: tuple[str, ...]
     coded_: bool
     strength_: float
     # How data frames become numbers; None for arrays and numeric frames.
@@ -342,6 +345,11 @@ class FourierPredictor(BaseEstimator):
             if not np.isnan(scores).any():
                 return scores
         return self._trained.scores(in_memory(self._numbers(X)))
+
+    def _lazily(self, X: Any, method: str) -> Any:
+        """Return a method of this predictor on a Dask collection, computed block by block."""
+        check_is_fitted(self)
+        return lazily_predicted(self, X, method, self._used)
 
     def _numbers(self, X: Any) -> Any:
         """Return validated rows as numbers. Data frames are encoded as in the fit."""

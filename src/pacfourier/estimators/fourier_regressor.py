@@ -9,7 +9,7 @@ from sklearn.utils import Tags
 
 from pacfourier.arrays import FloatArray, beside
 from pacfourier.core.boosting.objectives import OBJECTIVES, Objective
-from pacfourier.estimators.base import check_option
+from pacfourier.estimators.base import check_option, is_lazy
 from pacfourier.estimators.fourier_predictor import FourierPredictor
 
 LOSSES = ("squared_error", "absolute_error", "huber")
@@ -118,6 +118,8 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         self.random_state = random_state
         self.verbose = verbose
 
+    _used = ("_trained", "_encoder", "_unit", "_centre", "_is_flat")
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
@@ -198,18 +200,21 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
     def _objective(self) -> Objective:
         return OBJECTIVES[self.loss]
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Any:
         """Return the predicted amounts.
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or tensor of shape (n_samples, n_features)
-            The samples.
+        X : array-like, sparse matrix, data frame, tensor or Dask collection
+            The samples, of shape (n_samples, n_features).
 
         Returns
         -------
         amounts : array of shape (n_samples,) or (n_samples, n_outputs)
-            A tensor on the same device if X is a tensor.
+            A tensor on the same device if X is a tensor, and a lazy array if it is a Dask
+            collection.
         """
+        if is_lazy(X):
+            return self._lazily(X, "predict")
         amounts = self._scores(X) * self._unit + self._centre
         return beside(X, amounts[:, 0] if self._is_flat else amounts)
