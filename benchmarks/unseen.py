@@ -25,7 +25,7 @@ PAGE = ROOT / "docs" / "predictors.md"
 BEGIN, END = "<!-- unseen: begin -->", "<!-- unseen: end -->"
 GROUPS = {"made": MADE, "tables": READ, "kept": KEPT}
 RIVALS = {"linear": "linear, tuned", "SVM": "RBF SVM, tuned", "HistGB": "HistGradientBoosting"}
-N_SPLITS = 3
+N_SPLITS = 2
 
 
 def predictor_of(model: str, kind: Kind) -> Any:

@@ -65,7 +65,7 @@ def test_a_recipe_that_is_given_up_is_not_trained_again(monkeypatch):
     monkeypatch.setattr(training, "trained", counted)
     y = np.sin(5 * X[:, 0])[:, np.newaxis]
     recipes = [Recipe(False, 0.03), Recipe(False, 10.0)]
-    trials = trials_of(task_of(X[:, :1], y, "squared_error"), recipes, lambda line: None)
+    trials = trials_of(task_of(X[:, :1], y, "squared_error"), recipes, print)
     assert [trial.recipe for trial in trials] == recipes[:1]
     assert tried == [*recipes, recipes[0], recipes[0]]
 

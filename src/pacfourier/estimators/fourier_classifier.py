@@ -28,7 +28,8 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
     frequencies start from a draw of the Gibbs posterior, and then all parameters are trained
     together on the cross-entropy, by stochastic descent. Validation rows decide how strongly
     frequencies are held to zero and whether columns are coded. The final model is trained on all
-    rows, and the same validation rows calibrate its probabilities.
+    rows. The same validation rows calibrate its probabilities, and on at most 10,000 rows they
+    also blend it with a linear model whose penalty they choose.
 
     A data frame goes in as it is, also with categories, text, dates and gaps. skrub encodes what
     is not numeric (``pip install "pacfourier[tables]"``). Gaps are filled by the median and marked.
@@ -43,8 +44,8 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         Weights of the classes. "balanced" gives every class the same total weight.
     strength : float or "auto", default="auto"
         How strongly frequencies are held to zero. "auto" tries 0.3 and 3 on validation rows, also
-        10 with at most 10,000 rows, and 0.03 with at most 10 columns. Use a larger value if the
-        model overfits. Values above 100 act like 100.
+        1 and 10 with at most 10,000 rows, and 0.03 with at most 10 columns. Use a larger value if
+        the model overfits. Values above 100 act like 100.
     codes : bool or "auto", default="auto"
         Whether numeric columns also enter as piecewise-linear codes, with which the model can see
         thresholds. "auto" uses them if they help on validation rows, for tables of at most 128

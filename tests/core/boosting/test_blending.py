@@ -46,3 +46,13 @@ def test_weights_are_bounded_where_classes_are_separated():
     labels = (np.arange(10) % 2)[:, np.newaxis] * 1.0
     found = best_blend([2 * labels - 1], labels, np.ones(10), np.zeros(1), OBJECTIVES["logistic"])
     np.testing.assert_allclose(found.weights, [LARGEST_WEIGHT])
+
+
+def test_amounts_are_not_amplified_by_a_wild_label():
+    values = RNG.standard_normal((100, 1))
+    labels = values.copy()
+    labels[values.argmax()] = 1000
+    found = best_blend(
+        [values, values], labels, np.ones(100), np.zeros(1), OBJECTIVES["squared_error"]
+    )
+    np.testing.assert_allclose(found.weights.sum(), 1)

@@ -17,8 +17,9 @@ from pacfourier.core.boosting.objectives import Objective
 
 __all__ = ["Blend", "best_blend"]
 
-# Where classes are separated the best weight would be infinite.
-LARGEST_WEIGHT = 4.5
+# Where classes are separated the best weight would be infinite. Amounts are only averaged: a single
+# wild label among the validation rows must not amplify all predictions.
+LARGEST_WEIGHT, LARGEST_WEIGHT_OF_AMOUNTS = 4.5, 1.0
 
 
 class Blend(NamedTuple):
@@ -76,11 +77,13 @@ def best_blend(
         losses, residuals = objective.losses(constant + np.tensordot(weights, pulls, 1), labels)
         return float((losses * shares).sum()), -np.tensordot(pulls, residuals * shares, 2)
 
+    largest = LARGEST_WEIGHT if objective.is_odds else LARGEST_WEIGHT_OF_AMOUNTS
     found = minimize(
         mean_loss,
         np.eye(len(parts))[0],
         jac=True,
         method="L-BFGS-B",
-        bounds=[(0, LARGEST_WEIGHT)] * len(parts),
+        bounds=[(0, largest)] * len(parts),
     )
-    return Blend(constant, np.asarray(found.x))
+    total = 1.0 if objective.is_odds else max(1.0, found.x.sum())
+    return Blend(constant, np.asarray(found.x / total))
