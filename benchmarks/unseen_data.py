@@ -295,7 +295,7 @@ _READ = [
     Source("biopsy", "class", ("ID",)),
     Source("crabs", "sex", ("index",)),
     Source("fgl", "type"),
-    Source("Pima.te", "type"),  # codespell:ignore te
+    Source("Pima.te", "type"),
     Source("Hdma", "deny"),
     Source("Mroz", "work", ("hoursw", "hearnw", "wagew")),
     Source("titanic", "survived"),
