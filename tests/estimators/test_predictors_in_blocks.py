@@ -1,5 +1,6 @@
 """Predictors that learn from data in blocks: batches and Dask collections."""
 
+import pickle
 import tracemalloc
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_friedman1, make_multilabel_classification
+from sklearn.exceptions import NotFittedError
 
 from pacfourier import FourierClassifier, FourierRegressor, fit_batches
 from pacfourier.core.boosting.descent import Descent, Labelled
@@ -226,10 +228,51 @@ def test_dask_collections_teach_what_batches_teach():
     for y in (labels, Y[:3000]):
         model = quick(n_frequencies=2).fit(rows, y)
         np.testing.assert_array_equal(model.frequencies_, expected.frequencies_)
-    with pytest.raises(ValueError, match=r"call X.compute\(\) first"):
-        model.predict(rows)
-    lazy = rows.map_blocks(model.predict, drop_axis=1, dtype=int)
-    np.testing.assert_array_equal(lazy.compute(), model.predict(X[:3000]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function"])
+def test_predictions_on_dask_arrays_are_lazy_and_those_in_memory(method, dtype):
+    da = pytest.importorskip("dask.array")
+    rows = X[:300].astype(dtype)
+    model = quick(n_frequencies=3).fit(rows, Y[:300])
+    expected = getattr(model, method)(rows)
+    # Chunks that also cut the columns, and a block without rows.
+    chunks = ((100, 0, 150, 50), (1, 3))
+    lazy = getattr(model, method)(da.from_array(rows, chunks=chunks))
+    assert isinstance(lazy, da.Array)
+    assert (lazy.shape, lazy.dtype) == (expected.shape, expected.dtype)
+    # Products of blocks of other sizes are rounded differently.
+    rounding = 1e3 * np.finfo(dtype).eps
+    np.testing.assert_allclose(lazy.compute(), expected, rtol=rounding, atol=rounding)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_amounts_are_predicted_on_dask_arrays(n_outputs):
+    da = pytest.importorskip("dask.array")
+    amounts = X[:300, 0] if n_outputs == 1 else X[:300, :2]
+    model = FourierRegressor(3, strength=1.0, codes=False, random_state=0).fit(X[:300], amounts)
+    lazy = model.predict(da.from_array(X[:300], chunks=(70, 4)))
+    assert lazy.shape == amounts.shape
+    np.testing.assert_allclose(lazy.compute(), model.predict(X[:300]), rtol=1e-9, atol=1e-9)
+
+
+def test_lazy_predictions_send_no_certificate_to_the_workers():
+    da = pytest.importorskip("dask.array")
+    model = quick(n_frequencies=3, certify=0.5).fit(X[:300], Y[:300])
+    lazy = model.predict(da.from_array(X[:300], chunks=(100, 4)))
+    sent = pickle.dumps(lazy.__dask_graph__())
+    assert b"ClassificationCertificate" in pickle.dumps(model)
+    assert b"ClassificationCertificate" not in sent
+
+
+def test_predictions_on_dask_arrays_check_the_columns():
+    da = pytest.importorskip("dask.array")
+    model = quick(n_frequencies=3).fit(X[:300], Y[:300])
+    with pytest.raises(ValueError, match="3 features"):
+        model.predict(da.from_array(X[:300, :3], chunks=(100, 3)))
+    with pytest.raises(NotFittedError):
+        quick().predict(da.from_array(X[:300], chunks=(100, 4)))
 
 
 @pytest.mark.usefixtures("small_sample")
@@ -241,3 +284,6 @@ def test_dask_tables_are_learned_from():
     model = quick(n_frequencies=5).fit(table[list("abcd")], table["label"])
     assert model.feature_names_in_.tolist() == list("abcd")
     assert model.score(pd.DataFrame(X, columns=list("abcd")), Y) > 0.75
+    lazy = model.predict(table[list("abcd")])
+    frame = pd.DataFrame(X[:3000], columns=list("abcd"))
+    np.testing.assert_array_equal(lazy.compute(), model.predict(frame))

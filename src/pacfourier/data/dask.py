@@ -129,11 +129,44 @@ def transformed(estimator: Any, X: Any, attributes: tuple[str, ...]) -> Any:
     copied = light_copy(estimator, (*HEADING, *attributes)).set_output(transform="default")
     n_columns = len(estimator.get_feature_names_out())
     meta = np.empty((0, n_columns), dtype=checked_heading(names).dtype)
-    on_block = partial(_unless_empty, copied.transform, meta)
+    return _mapped(copied.transform, X, meta)
+
+
+def predicted(estimator: Any, X: Any, method: str, attributes: tuple[str, ...]) -> Any:
+    """Return the result of a method of a predictor as a lazy array, computed block by block.
+
+    Parameters
+    ----------
+    estimator : fitted predictor
+    X : Dask collection of shape (n_samples, n_features)
+    method : str
+        Such as "predict".
+    attributes : tuple of str
+        The fitted attributes that the method uses. Only these are sent to the workers.
+
+    Returns
+    -------
+    predictions : dask.array.Array
+    """
+    validate_data(estimator, heading(X), reset=False, skip_check_array=True)
+    function = getattr(light_copy(estimator, (*HEADING, *attributes)), method)
+    # One made-up row tells the type and shape of the result.
+    row = X._meta_nonempty[:1] if _is_table(X) else np.zeros((1, X.shape[1]), dtype=X.dtype)
+    return _mapped(function, X, function(row)[:0])
+
+
+def _mapped(function: Callable[[Any], Any], X: Any, meta: Any) -> Any:
+    """Return a function of each block of rows as a lazy array. ``meta`` is a result without rows.
+
+    The result has a known number of columns.
+    """
+    on_block = partial(_unless_empty, function, meta)
     if _is_table(X):
         return X.map_partitions(on_block, meta=meta)
     X = X.rechunk({1: -1})
-    return X.map_blocks(on_block, chunks=(X.chunks[0], (n_columns,)), meta=meta)
+    if meta.ndim == 1:
+        return X.map_blocks(on_block, drop_axis=1, meta=meta)
+    return X.map_blocks(on_block, chunks=(X.chunks[0], meta.shape[1:]), meta=meta)
 
 
 def _check_held(collections: Iterable[Any]) -> None:

@@ -174,6 +174,16 @@ def lazily_mapped(estimator: Any, X: Any, attributes: tuple[str, ...]) -> Any:
     return dask.transformed(estimator, X, attributes)
 
 
+def lazily_predicted(estimator: Any, X: Any, method: str, attributes: tuple[str, ...]) -> Any:
+    """Return a method of a predictor on a Dask collection as a lazy Dask array.
+
+    The workers get only the given attributes of the estimator.
+    """
+    from pacfourier.data import dask
+
+    return dask.predicted(estimator, X, method, attributes)
+
+
 def prior_pool(sample: AnySample, estimator: Any, n_frequencies: int) -> FrequencyPool:
     """Return frequencies from the prior that an estimator's parameters describe."""
     seed = drawn_seed(estimator.random_state)

@@ -24,6 +24,7 @@ from pacfourier.estimators.base import (
     check_positive,
     drawn_seed,
     is_lazy,
+    lazily_predicted,
     read_sample,
     reporter,
 )
@@ -41,6 +42,7 @@ from pacfourier.estimators.frames import (
     needs_encoding,
     taken,
 )
+from pacfourier.estimators.linear_trials import linear_model, linear_trial
 from pacfourier.estimators.streaming import (
     USUAL_STRENGTH,
     Stream,
@@ -51,6 +53,7 @@ from pacfourier.estimators.streaming import (
     trained_on_blocks,
 )
 from pacfourier.estimators.training import (
+    LARGE_SAMPLE,
     Recipe,
     Task,
     Trained,
@@ -58,7 +61,7 @@ from pacfourier.estimators.training import (
     in_memory,
     possible_recipes,
     trained,
-    trial_of,
+    trials_of,
 )
 from pacfourier.pacbayes.holdout import FreshRows
 from pacfourier.pacbayes.linear_predictions import LinearCertificate
@@ -67,8 +70,9 @@ from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
 # More rows held out for a certificate would make it little tighter.
 MOST_HELD_OUT = 10_000
 EPSILON = 0.05
-# With fewer rows no recipe can be told from another, and the middle one is used.
-FEWEST_ROWS_OF_A_TRIAL = 60
+# With fewer rows no recipe can be told from another, and the middle one is used. With even fewer,
+# validation rows tell nothing.
+FEWEST_ROWS_OF_A_CHOICE, FEWEST_ROWS_OF_A_TRIAL = 60, 12
 
 # A function of a task, a recipe and a report that returns a trained model.
 Train = Callable[..., Trained]
@@ -110,6 +114,8 @@ class FourierPredictor(BaseEstimator):
     verbose: Any
     certificate_: PredictionCertificate | LinearCertificate
     _certify_rules: tuple[str, ...] = ()
+    # The fitted attributes that predictions use.
+    _used: tuple[str, ...]
     coded_: bool
     strength_: float
     # How data frames become numbers; None for arrays and numeric frames.
@@ -300,14 +306,20 @@ class FourierPredictor(BaseEstimator):
                 'codes must be False or "auto" for sparse X, got True: codes are dense.'
             )
         recipes = possible_recipes(rows.X, self.codes, self.strength)
-        if rows.n_samples < FEWEST_ROWS_OF_A_TRIAL:
-            recipes = recipes[len(recipes) > 1 :][:1]
-        if len(recipes) == 1:
+        is_given = len(recipes) == 1
+        if rows.n_samples < FEWEST_ROWS_OF_A_CHOICE:
+            recipes = recipes[not is_given :][:1]
+        if is_given or rows.n_samples < FEWEST_ROWS_OF_A_TRIAL:
             self._store(train(task, recipes[0], report), recipes[0])
             return
-        best = best_trial([trial_of(task, recipe, report) for recipe in recipes])
+        # On large samples a descent finds slopes that are as good.
+        lines = [linear_trial(task)] if rows.n_samples <= LARGE_SAMPLE else []
+        others = [each.scores for each in lines]
+        best = best_trial(trials_of(task, recipes, report, others))
         found = train(task, best.recipe, report)
-        self._store(Trained.of(found.model, found.columns, best.factor), best.recipe)
+        straight = [linear_model(task, each.penalty) for each in lines]
+        model = best.blend.model(found.model, *straight)
+        self._store(Trained.of(model, found.columns), best.recipe)
 
     def _store(self, found: Trained, recipe: Recipe) -> None:
         self._trained = found
@@ -343,6 +355,11 @@ class FourierPredictor(BaseEstimator):
             if not np.isnan(scores).any():
                 return scores
         return self._trained.scores(in_memory(self._numbers(X)))
+
+    def _lazily(self, X: Any, method: str) -> Any:
+        """Return a method of this predictor on a Dask collection, computed block by block."""
+        check_is_fitted(self)
+        return lazily_predicted(self, X, method, self._used)
 
     def _numbers(self, X: Any) -> Any:
         """Return validated rows as numbers. Data frames are encoded as in the fit."""

@@ -9,7 +9,7 @@ from sklearn.utils import Tags
 
 from pacfourier.arrays import FloatArray, beside
 from pacfourier.core.boosting.objectives import OBJECTIVES, Objective
-from pacfourier.estimators.base import check_option
+from pacfourier.estimators.base import check_option, is_lazy
 from pacfourier.estimators.fourier_predictor import FourierPredictor
 
 LOSSES = ("squared_error", "absolute_error", "huber")
@@ -26,7 +26,8 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
     Predictions are a linear function plus cosines and sines of ``n_frequencies`` frequencies. The
     frequencies start from a draw of the Gibbs posterior, and then all parameters are trained
     together by stochastic descent. Validation rows decide how strongly frequencies are held to zero
-    and whether columns are coded. The final model is trained on all rows.
+    and whether columns are coded. The final model is trained on all rows. On at most 10,000 rows
+    the validation rows also blend it with a linear model whose penalty they choose.
 
     A data frame goes in as it is, also with categories, text, dates and gaps. skrub encodes what
     is not numeric (``pip install "pacfourier[tables]"``). Gaps are filled by the median and marked.
@@ -42,8 +43,8 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         wild labels.
     strength : float or "auto", default="auto"
         How strongly frequencies are held to zero. "auto" tries 0.3 and 3 on validation rows, also
-        10 with at most 10,000 rows, and 0.03 with at most 10 columns. Use a larger value if the
-        model overfits. Values above 100 act like 100.
+        1 and 10 with at most 10,000 rows, and 0.03 with at most 10 columns. Use a larger value if
+        the model overfits. Values above 100 act like 100.
     codes : bool or "auto", default="auto"
         Whether numeric columns also enter as piecewise-linear codes, with which the model can see
         thresholds. "auto" uses them if they help on validation rows, for tables of at most 128
@@ -117,6 +118,8 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         self.ties = ties
         self.random_state = random_state
         self.verbose = verbose
+
+    _used = ("_trained", "_encoder", "_unit", "_centre", "_is_flat")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -198,18 +201,21 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
     def _objective(self) -> Objective:
         return OBJECTIVES[self.loss]
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Any:
         """Return the predicted amounts.
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or tensor of shape (n_samples, n_features)
-            The samples.
+        X : array-like, sparse matrix, data frame, tensor or Dask collection
+            The samples, of shape (n_samples, n_features).
 
         Returns
         -------
         amounts : array of shape (n_samples,) or (n_samples, n_outputs)
-            A tensor on the same device if X is a tensor.
+            A tensor on the same device if X is a tensor, and a lazy array if it is a Dask
+            collection.
         """
+        if is_lazy(X):
+            return self._lazily(X, "predict")
         amounts = self._scores(X) * self._unit + self._centre
         return beside(X, amounts[:, 0] if self._is_flat else amounts)

@@ -4,13 +4,13 @@ Frequencies start from a Gibbs draw and move together with everything else. Vali
 a recipe: how strongly frequencies are held to their prior, and whether columns are coded.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from pacfourier.arrays import FloatArray, IntArray, host, is_tensor
+from pacfourier.core.boosting.blending import Blend, best_blend
 from pacfourier.core.boosting.columns import Columns, described_columns
 from pacfourier.core.boosting.cosine_model import (
     CosineModel,
@@ -40,10 +40,13 @@ N_CANDIDATES = 1200
 START_ROWS = 5000
 # The largest rate of a descent, and the decays of amplitudes, slopes, and slopes of coded columns.
 PEAK_RATE, AMPLITUDE_DECAY, LINEAR_DECAY, CODED_DECAY = 0.01, 0.1, 1.0, 0.0
-# The decays of frequencies to choose from. Codes need a strong one. The strongest is for small
-# samples only: on large ones it wins short trials and loses long runs. The weakest is for a few
-# columns, along which the labels may change quickly.
-STRENGTHS, CODED_STRENGTHS, SMALL_STRENGTHS, NARROW_STRENGTHS = (0.3, 3.0), (3.0,), (10.0,), (0.03,)
+# The decays of frequencies to choose from. Codes need a strong one. Small samples have more: on
+# large ones the strongest wins short trials and loses long runs. The weakest is for a few columns,
+# along which the labels may change quickly.
+STRENGTHS, CODED_STRENGTHS, SMALL_STRENGTHS = (0.3, 3.0), (3.0,), (1.0, 10.0)
+NARROW_STRENGTHS = (0.03,)
+# Standard errors by which a recipe must be worse than the best so far to be given up.
+CLEARLY_WORSE = 2.0
 FEW_COLUMNS = 10
 # More columns than these would get too few knots each.
 MOST_CODED_COLUMNS = 128
@@ -83,14 +86,12 @@ class Trained(NamedTuple):
     scoring: dict[str, ScoringModel]
 
     @classmethod
-    def of(cls, model: CosineModel, columns: Columns, factor: float = 1.0) -> "Trained":
-        """Return a model whose scores are multiplied by a factor."""
-        frequencies, *parts = model
-        scaled = CosineModel(frequencies, *(part * part.dtype.type(factor) for part in parts))
+    def of(cls, model: CosineModel, columns: Columns) -> "Trained":
+        """Return a model that is ready to predict."""
         if columns.order is not None:
-            return cls(scaled, columns, None, {})
-        folded = folded_model(scaled, columns)
-        return cls(scaled, columns, folded, scoring_models(folded, columns))
+            return cls(model, columns, None, {})
+        folded = folded_model(model, columns)
+        return cls(model, columns, folded, scoring_models(folded, columns))
 
     def scores(self, X: Any, limit: float = np.inf) -> FloatArray:
         """Return the outputs of the model for rows of the user's table.
@@ -133,12 +134,16 @@ def residual_prior(spread: float) -> Mixture:
     return Mixture([RBF(gamma / spread) for gamma in RELATIVE_GAMMAS])
 
 
+def best_constant(task: Task) -> FloatArray:
+    """Return the constant scores that fit best."""
+    _, labels, weights = task.rows
+    return task.objective.constant(np.average(labels, axis=0, weights=weights))
+
+
 def start_of(task: Task, columns: Columns) -> CosineModel:
     """Return the best constant, with frequencies drawn on its residuals and amplitudes of zero."""
-    _, labels, weights = task.rows
     few = coded_rows(columns, task.rows.take(np.arange(min(task.rows.n_samples, START_ROWS))))
-    means = np.average(labels, axis=0, weights=weights)
-    constant = CosineModel.constant(few.X.shape[1], task.objective.constant(means))
+    constant = CosineModel.constant(few.X.shape[1], best_constant(task))
     n_seen = columns.n_seen or few.X.shape[1]
     constant = constant.sloped()._replace(frequencies=np.zeros((0, n_seen)))
     return drawn_onto(constant, few, task)
@@ -256,10 +261,10 @@ def epoch_losses(
 
 
 class Trial(NamedTuple):
-    """How a recipe did on validation rows: the best factor of its scores, and the losses then."""
+    """How a recipe did on validation rows: the best blend of its scores, and the losses then."""
 
     recipe: Recipe
-    factor: float
+    blend: Blend
     losses: FloatArray
 
 
@@ -291,22 +296,51 @@ def _silence(line: str) -> None:
     """Report nothing: the passes of a trial are of no interest."""
 
 
-def trial_of(task: Task, recipe: Recipe, report: Report) -> Trial:
-    """Return how a recipe does on validation rows."""
+def trials_of(
+    task: Task, recipes: list[Recipe], report: Report, others: Sequence[FloatArray] = ()
+) -> list[Trial]:
+    """Return how recipes do on validation rows, blended with the scores of other models.
+
+    After each fold, recipes that are clearly worse than the best one are given up.
+    """
     share = SHORT_RUN if task.rows.n_samples > LARGE_SAMPLE else 1.0
-    parts = []
+    parts: dict[Recipe, list[FloatArray]] = {recipe: [] for recipe in recipes}
+    seen, trials = np.empty(0, dtype=int), list[Trial]()
     for learned, aside in splits(task.rows.n_samples, task.seed):
-        found = trained(task.part(learned), recipe, _silence, share)
-        _, labels, weights = task.rows.take(aside)
-        parts.append((found.scores(task.rows.X[aside]), labels, weights))
-    scores, labels, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
-    factor = sharpness(scores, labels, weights, task.objective)
-    trial = Trial(recipe, factor, row_losses(factor * scores, labels, weights, task.objective))
-    report(
-        f"{'codes, ' if recipe.coded else ''}strength {recipe.strength:g}: "
-        f"loss {trial.losses.mean():.4f} on validation rows"
-    )
-    return trial
+        left = promising(trials) if trials else recipes
+        seen = np.concatenate([seen, aside])
+        straight = [each[: len(seen)] for each in others]
+        trials = []
+        for recipe in left:
+            found = trained(task.part(learned), recipe, _silence, share)
+            parts[recipe].append(found.scores(task.rows.X[aside]))
+            scores = [np.concatenate(parts[recipe]), *straight]
+            trials.append(trial_of(task, seen, recipe, scores))
+    for trial in trials:
+        name = f"{'codes, ' if trial.recipe.coded else ''}strength {trial.recipe.strength:g}"
+        report(f"{name}: loss {trial.losses.mean():.4f} on validation rows")
+    return trials
+
+
+def trial_of(task: Task, seen: IntArray, recipe: Recipe, scores: list[FloatArray]) -> Trial:
+    """Return how a recipe does on some rows, with the best blend of its scores and others."""
+    _, labels, weights = task.rows.take(seen)
+    blend = best_blend(scores, labels, weights, best_constant(task), task.objective)
+    return Trial(recipe, blend, row_losses(blend.scores(scores), labels, weights, task.objective))
+
+
+def promising(trials: list[Trial]) -> list[Recipe]:
+    """Return the recipes that are not clearly worse than the best one."""
+    best = min(trials, key=lambda trial: float(trial.losses.mean()))
+    return [
+        trial.recipe for trial in trials if not is_larger(trial.losses, best.losses, CLEARLY_WORSE)
+    ]
+
+
+def is_larger(losses: FloatArray, others: FloatArray, n_errors: float) -> bool:
+    """Return whether losses exceed others on the same rows by some standard errors."""
+    gaps = losses - others
+    return bool(gaps.mean() > n_errors * gaps.std() / np.sqrt(len(gaps)))
 
 
 def row_losses(
@@ -317,24 +351,6 @@ def row_losses(
     return losses
 
 
-def sharpness(
-    scores: FloatArray, labels: FloatArray, weights: FloatArray, objective: Objective
-) -> float:
-    """Return the factor of the scores at which they fit best on validation rows.
-
-    Long runs make a classifier too sure of itself. Dividing its scores by a temperature mends this
-    (guo2017), and one number can be learned from few rows. Amounts need no factor.
-    """
-    if not objective.is_odds:
-        return 1.0
-
-    def mean_loss(exponent: float) -> float:
-        return float(row_losses(np.exp(exponent) * scores, labels, weights, objective).mean())
-
-    found = minimize_scalar(mean_loss, bounds=(-1.5, 1.5), method="bounded")
-    return float(np.exp(found.x))
-
-
 def best_trial(trials: list[Trial]) -> Trial:
     """Return the trial with the smallest loss. Codes must win by more than one standard error."""
     ranked = sorted(trials, key=lambda trial: float(trial.losses.mean()))
@@ -342,5 +358,4 @@ def best_trial(trials: list[Trial]) -> Trial:
     plain = [trial for trial in ranked if not trial.recipe.coded]
     if not best.recipe.coded or not plain:
         return best
-    gain = plain[0].losses - best.losses
-    return best if gain.mean() > gain.std() / np.sqrt(len(gain)) else plain[0]
+    return best if is_larger(plain[0].losses, best.losses, 1.0) else plain[0]

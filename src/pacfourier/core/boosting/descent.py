@@ -24,6 +24,7 @@ from pacfourier.core.boosting.cosine_model import (
     Penalties,
     gradient_sums,
 )
+from pacfourier.core.phases import single_threaded_blas
 
 __all__ = ["Decays", "Descent", "Labelled", "one_cycle", "passed_over"]
 
@@ -149,7 +150,9 @@ def passed_over(
     """Make one step per mini-batch of rows, whose samples are X, and return the mean loss."""
     del X
     total = 0.0
-    for start in range(0, len(order), batch_size):
-        batch = rows.take(order[start : start + batch_size])
-        total += descent.move(batch, rates(descent.step)) * batch.n_samples
+    # Every step limits the threads of BLAS, which takes no time if they are limited already.
+    with single_threaded_blas():
+        for start in range(0, len(order), batch_size):
+            batch = rows.take(order[start : start + batch_size])
+            total += descent.move(batch, rates(descent.step)) * batch.n_samples
     return total / len(order)
