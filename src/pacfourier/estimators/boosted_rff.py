@@ -36,7 +36,6 @@ from pacfourier.estimators.training import (
     FEW_COLUMNS,
     LARGE_SAMPLE,
     N_CANDIDATES,
-    START_ROWS,
     Task,
     coded_rows,
     drawn_frequencies,
@@ -46,6 +45,7 @@ from pacfourier.estimators.training import (
     in_memory,
     mean_square,
     residual_prior,
+    start_rows,
 )
 
 LOSSES: dict[str, Losses] = {"hinge": hinge_losses, "square": square_losses}
@@ -254,8 +254,7 @@ class BoostedRFF(SupervisedFourierMap):
         columns = described_columns(X, copies, coded=False)
         weights = (copies / copies.mean()).astype(np.float32)
         rows = coded_rows(columns, Labelled(X, labels, weights))
-        # Spread over all rows, because their order may mean something.
-        few = rows.take(np.linspace(0, len(labels) - 1, START_ROWS).astype(np.intp))
+        few = rows.take(start_rows(len(labels)))
         objective = Objective(LOSSES[outputs.loss], constant=lambda means: means)
         penalties = self._penalties(2 * mean_square(rows.X), copies)
         seed, report = drawn_seed(self.random_state), reporter(self)

@@ -140,9 +140,14 @@ def best_constant(task: Task) -> FloatArray:
     return task.objective.constant(np.average(labels, axis=0, weights=weights))
 
 
+def start_rows(n_samples: int) -> IntArray:
+    """Return rows to start from, spread over all rows, because their order may mean something."""
+    return np.linspace(0, n_samples - 1, min(n_samples, START_ROWS)).astype(np.intp)
+
+
 def start_of(task: Task, columns: Columns) -> CosineModel:
     """Return the best constant, with frequencies drawn on its residuals and amplitudes of zero."""
-    few = coded_rows(columns, task.rows.take(np.arange(min(task.rows.n_samples, START_ROWS))))
+    few = coded_rows(columns, task.rows.take(start_rows(task.rows.n_samples)))
     constant = CosineModel.constant(few.X.shape[1], best_constant(task))
     n_seen = columns.n_seen or few.X.shape[1]
     constant = constant.sloped()._replace(frequencies=np.zeros((0, n_seen)))
