@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 from pacfourier import PBRFF, BoostedRFF
 from pacfourier.core.alignment.targets import target_of
 from pacfourier.core.boosting.cosine_model import hinge_losses, moved_model, square_losses
-from pacfourier.estimators import boosted_rff
+from pacfourier.estimators import boosted_rff, training
 from pacfourier.estimators.boosted_rff import LOSSES, _round_sizes, scaled_outputs
 from pacfourier.estimators.training import drawn_frequencies
 
@@ -336,7 +336,7 @@ def test_bad_parameters_are_named(parameters, message, rng):
 def few_are_many(monkeypatch):
     """Samples of 400 rows count as large, and 300 of them are enough to draw from."""
     monkeypatch.setattr(boosted_rff, "LARGE_SAMPLE", 400)
-    monkeypatch.setattr(boosted_rff, "START_ROWS", 300)
+    monkeypatch.setattr(training, "START_ROWS", 300)
 
 
 def wide_sample(rng, n_samples=500):

@@ -394,7 +394,7 @@ def test_blocks_become_typed_whatever_their_order():
 
 
 def test_missing_columns_are_named():
-    with pytest.raises(InputError, match="must have the columns 'when', 'note' too, got none"):
+    with pytest.raises(InputError, match="that the model uses, got none named 'when', 'note'"):
         table_columns().typed(block().drop(columns=["note", "when", "extra"]))
 
 

@@ -85,7 +85,7 @@ def test_passes_over_tensors_are_those_over_arrays(device, rng):
 def test_a_large_tensor_is_boosted_as_its_array(device, monkeypatch, rng):
     """Mini-batches of an array on the host. Elsewhere, rounding is amplified by many steps."""
     monkeypatch.setattr("pacfourier.estimators.boosted_rff.LARGE_SAMPLE", 400)
-    monkeypatch.setattr("pacfourier.estimators.boosted_rff.START_ROWS", 300)
+    monkeypatch.setattr("pacfourier.estimators.training.START_ROWS", 300)
     rows = rng.standard_normal((500, 12))
     labels = (rows[:, 0] > 0).astype(int)
     model = BoostedRFF(4, random_state=0)
