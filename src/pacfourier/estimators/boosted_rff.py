@@ -95,7 +95,7 @@ class BoostedRFF(SupervisedFourierMap):
         Number of quasi-Newton steps after each round. "auto" is half the square root of the number
         of samples, but at least 20 and at most 50: more steps would overfit small samples. For a
         dense X with at least 10,000 rows and more than 10 columns, "auto" makes passes over
-        mini-batches instead: about 1,600 steps in all rounds together, and at least five passes.
+        mini-batches instead: about 1,600 steps in all rounds together, in 5 to 60 passes or so.
     ridge : float, default=0.01
         Penalty on the squared amplitudes, relative to the mean loss.
     random_state : int, RandomState or None, default=None

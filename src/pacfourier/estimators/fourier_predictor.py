@@ -62,6 +62,7 @@ from pacfourier.estimators.training import (
     possible_recipes,
     trained,
     trials_of,
+    usual_recipe,
 )
 from pacfourier.pacbayes.holdout import FreshRows
 from pacfourier.pacbayes.linear_predictions import LinearCertificate
@@ -70,7 +71,7 @@ from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
 # More rows held out for a certificate would make it little tighter.
 MOST_HELD_OUT = 10_000
 EPSILON = 0.05
-# With fewer rows no recipe can be told from another, and the middle one is used. With even fewer,
+# With fewer rows no recipe can be told from another, and the usual one is taken. With even fewer,
 # validation rows tell nothing.
 FEWEST_ROWS_OF_A_CHOICE, FEWEST_ROWS_OF_A_TRIAL = 60, 12
 
@@ -300,6 +301,10 @@ class FourierPredictor(BaseEstimator):
     def _learn_from(self, rows: Labelled, seed: int, train: Train = trained) -> None:
         """Choose a recipe on validation rows, train the model, and set the fitted attributes."""
         report = reporter(self)
+        # Classes may have the weight zero, and tiny weights round to it. A fold of such rows alone
+        # would have no mean.
+        if not rows.weights.all():
+            rows = rows.take(np.flatnonzero(rows.weights))
         task = Task(rows, self._objective(), self.n_frequencies, seed)
         if self.codes is True and hasattr(rows.X, "tocsr"):
             raise ValueError(
@@ -308,16 +313,15 @@ class FourierPredictor(BaseEstimator):
         recipes = possible_recipes(rows.X, self.codes, self.strength)
         is_given = len(recipes) == 1
         if rows.n_samples < FEWEST_ROWS_OF_A_CHOICE:
-            recipes = recipes[not is_given :][:1]
+            recipes = [usual_recipe(recipes)]
         if is_given or rows.n_samples < FEWEST_ROWS_OF_A_TRIAL:
             self._store(train(task, recipes[0], report), recipes[0])
             return
         # On large samples a descent finds slopes that are as good.
         lines = [linear_trial(task)] if rows.n_samples <= LARGE_SAMPLE else []
-        others = [each.scores for each in lines]
-        best = best_trial(trials_of(task, recipes, report, others))
+        best = best_trial(trials_of(task, recipes, report, [line.scores for line in lines]))
         found = train(task, best.recipe, report)
-        straight = [linear_model(task, each.penalty) for each in lines]
+        straight = [linear_model(task, line.penalty) for line in lines]
         model = best.blend.model(found.model, *straight)
         self._store(Trained.of(model, found.columns), best.recipe)
 

@@ -32,7 +32,13 @@ class LinearTrial(NamedTuple):
 
 
 def linear_path(task: Task) -> Iterator[tuple[Columns, CosineModel]]:
-    """Yield the linear model of each penalty, and the columns that it reads."""
+    r"""Yield the linear model of each penalty p, and the columns that it reads.
+
+    .. math:: \min_{L, c} \sum_i \frac{v_i}{\sum_j v_j} \ell(c + L^\top x_i, y_i)
+              + \frac p2 \|L\|^2
+
+    for rows x in units of their columns, with weights v. Each model starts from the one before.
+    """
     columns = described_columns(task.rows.X, task.rows.weights.astype(np.float64), coded=False)
     rows = coded_rows(columns, task.rows)
     model = CosineModel.constant(rows.X.shape[1], best_constant(task)).sloped()
@@ -52,13 +58,10 @@ def linear_path(task: Task) -> Iterator[tuple[Columns, CosineModel]]:
 
 def linear_trial(task: Task) -> LinearTrial:
     """Return how linear models do on validation rows, with the best penalty."""
-    parts = [
-        path_scores(task.part(learned), task.rows.X[aside])
-        for learned, aside in splits(task.rows.n_samples, task.seed)
-    ]
+    pairs = list(splits(task.rows.n_samples, task.seed))
+    parts = [path_scores(task.part(learned), task.rows.X[aside]) for learned, aside in pairs]
     scores = np.concatenate(parts, axis=1)
-    seen = np.concatenate([aside for _, aside in splits(task.rows.n_samples, task.seed)])
-    _, labels, weights = task.rows.take(seen)
+    _, labels, weights = task.rows.take(np.concatenate([aside for _, aside in pairs]))
     losses = [row_losses(each, labels, weights, task.objective).mean() for each in scores]
     best = int(np.argmin(losses))
     return LinearTrial(PENALTIES[best], scores[best])
@@ -72,5 +75,5 @@ def path_scores(task: Task, X: Any) -> FloatArray:
 
 def linear_model(task: Task, penalty: float) -> CosineModel:
     """Return the linear model of one penalty, learned from all rows."""
-    models = dict(zip(PENALTIES, linear_path(task), strict=False))
-    return models[penalty][1]
+    path = zip(PENALTIES, linear_path(task), strict=True)
+    return next(model for each, (_, model) in path if each == penalty)

@@ -286,6 +286,12 @@ def possible_recipes(X: Any, codes: Any, strength: Any) -> list[Recipe]:
     return recipes
 
 
+def usual_recipe(recipes: list[Recipe]) -> Recipe:
+    """Return the recipe of strength 3, or of the given one, without codes unless they are given."""
+    plain = [recipe for recipe in recipes if not recipe.coded] or recipes
+    return next((recipe for recipe in plain if recipe.strength == STRENGTHS[-1]), plain[0])
+
+
 def splits(n_samples: int, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield training and validation rows: three folds of a small sample, else one part."""
     order = np.random.default_rng([seed, 1]).permutation(n_samples)

@@ -118,7 +118,7 @@ def convert_map(scope: Any, operator: Any, container: Any) -> None:
         fourier_nodes(graph, model.frequencies_, model.frequency_weights_)
 
 
-def moved_model(model: Any) -> ScoringModel:
+def predicting_model(model: Any) -> ScoringModel:
     """Return a predictor as its own predictions compute it, in double precision."""
     return scoring_model(exported_model(model), model._trained.columns)
 
@@ -133,7 +133,7 @@ def regressor_shapes(operator: Any) -> None:
 def convert_regressor(scope: Any, operator: Any, container: Any) -> None:
     """Add the graph of a regressor."""
     graph, model = Graph(scope, operator, container), operator.raw_operator
-    score_nodes(graph, moved_model(model), into=graph.first_output)
+    score_nodes(graph, predicting_model(model), into=graph.first_output)
 
 
 def classifier_shapes(operator: Any) -> None:
@@ -151,7 +151,7 @@ def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     """Add the graph of a classifier: labels and probabilities, or scores with ``raw_scores``."""
     graph, model = Graph(scope, operator, container), operator.raw_operator
     options = container.get_options(model, {"raw_scores": False, "nocl": False})
-    scores = score_nodes(graph, moved_model(model))
+    scores = score_nodes(graph, predicting_model(model))
     if model._has_label_sets:
         graph.cast(graph.add("Greater", scores, graph.number(0)), np.int64, graph.first_output)
     else:

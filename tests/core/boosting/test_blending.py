@@ -56,3 +56,17 @@ def test_amounts_are_not_amplified_by_a_wild_label():
         [values, values], labels, np.ones(100), np.zeros(1), OBJECTIVES["squared_error"]
     )
     np.testing.assert_allclose(found.weights.sum(), 1)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "huber", "absolute_error"])
+def test_no_average_of_amounts_fits_better_than_the_best_blend(loss):
+    """Both models are too cautious: larger weights would fit better, but are not allowed."""
+    objective, constant = OBJECTIVES[loss], np.zeros(1)
+    labels = RNG.standard_normal((200, 1))
+    parts = [0.7 * labels, 0.3 * labels + 0.1 * RNG.standard_normal((200, 1))]
+    found = best_blend(parts, labels, np.ones(200), constant, objective)
+    grid = [np.array([a, b]) / 20 for a in range(21) for b in range(21 - a)]
+    losses = [objective.losses(Blend(constant, w).scores(parts), labels)[0].mean() for w in grid]
+    ours = objective.losses(found.scores(parts), labels)[0].mean()
+    assert found.weights.sum() <= 1 + 1e-9
+    assert ours <= min(losses) * (1 + 1e-6)

@@ -17,9 +17,11 @@ from pacfourier.core.boosting.objectives import Objective
 
 __all__ = ["Blend", "best_blend"]
 
-# Where classes are separated the best weight would be infinite. Amounts are only averaged: a single
-# wild label among the validation rows must not amplify all predictions.
-LARGEST_WEIGHT, LARGEST_WEIGHT_OF_AMOUNTS = 4.5, 1.0
+# Where classes are separated the best weight would be infinite.
+LARGEST_WEIGHT = 4.5
+# Amounts are only averaged: a single wild label among the validation rows must not amplify all
+# predictions.
+LARGEST_SUM_OF_AMOUNTS = 1.0
 
 
 class Blend(NamedTuple):
@@ -58,6 +60,8 @@ def best_blend(
 ) -> Blend:
     """Return the blend that fits best on rows from which no model has learned.
 
+    Each weight is between 0 and 4.5. For amounts, the weights add up to at most 1.
+
     Parameters
     ----------
     parts : sequence of arrays of shape (n_samples, n_outputs)
@@ -68,7 +72,7 @@ def best_blend(
     objective : Objective
     """
     # Predictions import this package, and need no optimiser.
-    from scipy.optimize import minimize
+    from scipy.optimize import LinearConstraint, minimize
 
     pulls = np.stack([part - constant for part in parts]).astype(np.float64)
     shares = (sample_weight / sample_weight.sum())[:, np.newaxis]
@@ -77,13 +81,14 @@ def best_blend(
         losses, residuals = objective.losses(constant + np.tensordot(weights, pulls, 1), labels)
         return float((losses * shares).sum()), -np.tensordot(pulls, residuals * shares, 2)
 
-    largest = LARGEST_WEIGHT if objective.is_odds else LARGEST_WEIGHT_OF_AMOUNTS
+    largest_sum = np.inf if objective.is_odds else LARGEST_SUM_OF_AMOUNTS
     found = minimize(
         mean_loss,
         np.eye(len(parts))[0],
         jac=True,
-        method="L-BFGS-B",
-        bounds=[(0, largest)] * len(parts),
+        method="SLSQP",
+        bounds=[(0, LARGEST_WEIGHT)] * len(parts),
+        constraints=LinearConstraint(np.ones(len(parts)), 0, largest_sum),
+        options={"ftol": 1e-9},
     )
-    total = 1.0 if objective.is_odds else max(1.0, found.x.sum())
-    return Blend(constant, np.asarray(found.x / total))
+    return Blend(constant, np.asarray(found.x))
