@@ -335,6 +335,23 @@ def are_within(X, limit):
     return n_within == X.size
 
 
+@compiled(nogil=True, fastmath=True)
+def write_codes(X, coded, starts, knots, widths, unit, codes):
+    """Write the piecewise-linear codes of the columns ``coded`` of X, from 0 to ``unit``.
+
+    Column ``coded[c]`` has the knots ``starts[c]`` to ``starts[c + 1] - 1``, and one code for each
+    interval between two of them. ``widths`` are those of the intervals, divided by ``unit``.
+    """
+    zero, largest = X.dtype.type(0), X.dtype.type(unit)
+    for i in range(len(X)):
+        for c in range(len(coded)):
+            x, first, last = X[i, coded[c]], starts[c], starts[c + 1] - 1
+            lows, steps = knots[first:last], widths[first:last]
+            row = codes[i, first - c : last - c]
+            for k in range(len(row)):
+                row[k] = min(max((x - lows[k]) / steps[k], zero), largest)
+
+
 @njit(fastmath=True)
 def add_terms(places, factors, n_terms, terms, row):
     """Add ``factors[k] * terms[places[k]]`` to a row, for all k below ``n_terms``.

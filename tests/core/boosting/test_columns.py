@@ -5,6 +5,7 @@ from scipy import sparse
 from pacfourier.core.boosting import columns as module
 from pacfourier.core.boosting.columns import (
     CODE_UNIT,
+    array_codes,
     column_units,
     described_columns,
     piecewise_codes,
@@ -150,3 +151,19 @@ def test_sparse_rows_are_centred_and_coded_as_the_dense_rows_of_the_fit(coded, r
     X = rng.poisson(1.0, (200, 3)).astype(float)
     columns = described(X, coded=coded)
     np.testing.assert_array_equal(columns.inputs(sparse.csr_array(X)), columns.inputs(X))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray])
+def test_all_columns_at_once_have_the_codes_of_one_after_another(layout, dtype, rng):
+    """Also where two knots are equal in single precision. A quotient is rounded once or twice."""
+    X = layout(rng.standard_normal((50, 4)).astype(dtype))
+    knots = {
+        0: np.array([-1.0, 0.0, 0.5, 2.0]),
+        2: np.array([-0.5, 0.1, 0.1 + 1e-12]),
+        3: np.r_[-3.0, 3.0],
+    }
+    expected = np.hstack([piecewise_codes(X[:, j], each) for j, each in knots.items()])
+    found = array_codes(X, knots)
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, expected, rtol=4 * np.finfo(dtype).eps, atol=0)

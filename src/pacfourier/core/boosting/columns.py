@@ -72,14 +72,32 @@ class Columns:
     def _coded(self, X: Any) -> Any:
         """Return columns in their units and codes, before they are centred."""
         measured = X / matching(X, self.units)
-        parts = [measured, *(piecewise_codes(X[:, j], each) for j, each in self.knots.items())]
-        return namespace(X).concatenate(parts, 1) if len(parts) > 1 else measured
+        if not self.knots:
+            return measured
+        if is_tensor(X):
+            parts = [piecewise_codes(X[:, j], each) for j, each in self.knots.items()]
+        else:
+            parts = [array_codes(X, self.knots)]
+        return namespace(X).concatenate([measured, *parts], 1)
 
 
 def piecewise_codes(values: Any, knots: FloatArray) -> Any:
     """Return the codes of one column, of shape (n_samples, n_knots - 1)."""
     starts, widths = (matching(values, each) for each in (knots[:-1], np.diff(knots)))
     return CODE_UNIT * namespace(values).clip((values[:, None] - starts) / widths, 0, 1)
+
+
+def array_codes(X: FloatArray, knots: dict[int, FloatArray]) -> FloatArray:
+    """Return the codes of all columns that have knots, in one compiled loop."""
+    from pacfourier.core import loops
+
+    columns, joined = np.array(list(knots)), np.concatenate(list(knots.values()))
+    starts = np.cumsum([0, *(len(each) for each in knots.values())])
+    # Differences in double precision: in single precision, two knots may be equal.
+    widths = (np.diff(joined, append=np.inf) / CODE_UNIT).astype(X.dtype)
+    codes = np.empty((len(X), len(joined) - len(knots)), dtype=X.dtype)
+    loops.write_codes(X, columns, starts, joined.astype(X.dtype), widths, CODE_UNIT, codes)
+    return codes
 
 
 def described_columns(X: Samples, copies: FloatArray, *, coded: bool) -> Columns:
