@@ -336,12 +336,14 @@ def are_within(X, limit):
 
 
 @compiled(nogil=True, fastmath=True)
-def write_codes(X, coded, starts, knots, widths, unit, codes):
-    """Write the piecewise-linear codes of the columns ``coded`` of X, from 0 to ``unit``.
+def write_codes(X, intervals, unit, codes):
+    """Write the piecewise-linear codes of some columns of X, from 0 to ``unit``.
 
-    Column ``coded[c]`` has the knots ``starts[c]`` to ``starts[c + 1] - 1``, and one code for each
-    interval between two of them. ``widths`` are those of the intervals, divided by ``unit``.
+    ``intervals`` are the arrays ``coded``, ``starts``, ``knots`` and ``widths``. Column
+    ``coded[c]`` has the knots ``starts[c]`` to ``starts[c + 1] - 1``, and one code for each
+    interval between two of them. Widths are divided by ``unit``.
     """
+    coded, starts, knots, widths = intervals
     zero, largest = X.dtype.type(0), X.dtype.type(unit)
     for i in range(len(X)):
         for c in range(len(coded)):

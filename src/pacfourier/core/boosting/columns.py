@@ -96,7 +96,8 @@ def array_codes(X: FloatArray, knots: dict[int, FloatArray]) -> FloatArray:
     # Differences in double precision: in single precision, two knots may be equal.
     widths = (np.diff(joined, append=np.inf) / CODE_UNIT).astype(X.dtype)
     codes = np.empty((len(X), len(joined) - len(knots)), dtype=X.dtype)
-    loops.write_codes(X, columns, starts, joined.astype(X.dtype), widths, CODE_UNIT, codes)
+    intervals = (columns, starts, joined.astype(X.dtype), widths)
+    loops.write_codes(X, intervals, CODE_UNIT, codes)
     return codes
 
 
