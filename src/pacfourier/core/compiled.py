@@ -15,7 +15,7 @@ from pacfourier.core.forks import hold_while_forking
 hold_while_forking(global_compiler_lock)
 
 # The files in this folder that compiled functions take functions and constants from.
-SOURCES = ("compiled.py", "loops.py", "phases.py", "prior/hadamard.py")
+SOURCES = ("compiled.py", "loops.py", "phases.py", "sparse_products.py", "prior/hadamard.py")
 
 
 @cache

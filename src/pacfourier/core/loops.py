@@ -81,16 +81,23 @@ TRANSPOSED_BLOCK = 32
 
 
 @compiled(nogil=True)
-def write_turns(frequencies, factor, columns):
-    """Write the frequencies times a factor into the columns of a matrix, in its precision."""
+def write_turns(frequencies, factor, chunks):
+    """Write the frequencies times a factor into chunks of columns, in their precision.
+
+    ``chunks`` has the shape (n_chunks, n_features, size). Frequency m becomes column m % size of
+    chunk m // size. One chunk of all frequencies is their transposed matrix.
+    """
     n_frequencies, n_features = frequencies.shape
-    for first in range(0, n_features, TRANSPOSED_BLOCK):
-        last = min(first + TRANSPOSED_BLOCK, n_features)
-        for start in range(0, n_frequencies, TRANSPOSED_BLOCK):
-            stop = min(start + TRANSPOSED_BLOCK, n_frequencies)
-            for k in range(first, last):
-                for m in range(start, stop):
-                    columns[k, m] = columns.dtype.type(frequencies[m, k]) * factor
+    size = chunks.shape[2]
+    for c in range(len(chunks)):
+        columns, n_left = chunks[c], min(size, n_frequencies - c * size)
+        for first in range(0, n_features, TRANSPOSED_BLOCK):
+            last = min(first + TRANSPOSED_BLOCK, n_features)
+            for start in range(0, n_left, TRANSPOSED_BLOCK):
+                stop = min(start + TRANSPOSED_BLOCK, n_left)
+                for k in range(first, last):
+                    for m in range(start, stop):
+                        columns[k, m] = chunks.dtype.type(frequencies[c * size + m, k]) * factor
 
 
 @compiled(nogil=True, fastmath=True)
