@@ -9,6 +9,7 @@ from pacfourier.core import loops
 from pacfourier.core.alignment.sums import alignment_sums, signed_waves
 from pacfourier.core.alignment.targets import ClassTarget
 from pacfourier.core.phases import (
+    ROW_BLOCK,
     magnitudes_of,
     mean_phase_sizes,
     phase_sizes,
@@ -141,9 +142,11 @@ def test_what_the_allowance_is_computed_from(rng):
         assert found.most_products == (X != 0).sum(axis=1).max()
     frequencies = rng.standard_normal((70, 4)).astype(np.float32)
     terms = np.abs(frequencies.astype(np.float64) * found.largest)
-    np.testing.assert_allclose(phase_sizes(frequencies, found.largest), np.hypot.reduce(terms, 1))
     sums = np.abs(X[:, np.newaxis] * frequencies).sum(axis=2).mean(axis=0)
-    np.testing.assert_allclose(mean_phase_sizes(frequencies, found.means), sums)
+    for order in (np.ascontiguousarray, np.asfortranarray):
+        sizes = phase_sizes(order(frequencies), found.largest)
+        np.testing.assert_allclose(sizes, np.hypot.reduce(terms, 1))
+        np.testing.assert_allclose(mean_phase_sizes(order(frequencies), found.means), sums)
     steps = 104 * 2.0**-24
     assert single_rounding(np.array([3.0]), 100) == pytest.approx(2e-5 + 3 * steps / (1 - steps))
 
@@ -151,9 +154,32 @@ def test_what_the_allowance_is_computed_from(rng):
 @pytest.mark.parametrize("shape", [(1, 1), (33, 65), (70, 100)])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_turns_are_the_product_with_rounded_frequencies(shape, kind, dtype, rng):
-    frequencies = rng.standard_normal(shape).astype(kind)
-    ((rows, turns),) = turn_blocks(np.eye(shape[1]), frequencies, dtype)
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("order", [np.ascontiguousarray, np.asfortranarray])
+def test_turns_are_the_product_with_rounded_frequencies(shape, kind, dtype, container, order, rng):
+    frequencies = order(rng.standard_normal(shape).astype(kind))
+    ((rows, turns),) = turn_blocks(container(np.eye(shape[1])), frequencies, dtype)
     assert rows == slice(0, shape[1])
     # The product with the identity is exact, so the turns have the very bits of this expression.
     np.testing.assert_array_equal(turns, (frequencies.astype(dtype) * dtype(0.5 / np.pi)).T)
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_turns_of_sparse_rows_across_block_borders(dtype, index, rng):
+    """Rows of no, one and many entries, unsorted and repeated."""
+    n_samples, n_features = ROW_BLOCK + 5, 23
+    counts = rng.integers(0, 12, n_samples)
+    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(index)
+    indices = rng.integers(0, n_features, indptr[-1]).astype(index)
+    X = sparse.csr_array(
+        (rng.standard_normal(indptr[-1]), indices, indptr), shape=(n_samples, n_features)
+    )
+    frequencies = rng.standard_normal((37, n_features)).astype(np.float32)
+    expected = X.toarray() @ frequencies.T.astype(np.float64) / (2 * np.pi)
+    # At most 11 terms, of which none is larger than 20 turns.
+    error = 16 * 11 * 20 * np.finfo(dtype).eps
+    blocks = [(rows, turns.copy()) for rows, turns in turn_blocks(X, frequencies, dtype)]
+    assert [rows.stop for rows, _ in blocks] == [ROW_BLOCK, n_samples]
+    for rows, turns in blocks:
+        np.testing.assert_allclose(turns, expected[rows], rtol=0, atol=error)

@@ -10,13 +10,16 @@ from scipy import sparse
 
 from pacfourier import alignment_losses
 from pacfourier.core.phases import (
+    COLUMN_BAND,
     LARGEST_DENSITY,
     dense_turns,
+    frequency_chunks,
     is_mostly_zeros,
     sparse_turns,
     turn_blocks,
 )
 from pacfourier.core.sparse_products import (
+    aligned_zeros,
     chunk_size,
     empty_chunks,
     write_nonzeros,
@@ -100,11 +103,12 @@ def test_nonzeros_are_those_of_scipy():
     X[5, 0] = -0.0
     indptr, places = np.empty(31, dtype=np.int32), np.empty(X.size + 1, dtype=np.int32)
     factors = np.empty(len(places), dtype=np.float32)
-    write_nonzeros(X, indptr, places, factors)
+    unit = np.float32(0.3)
+    write_nonzeros(X, unit, indptr, places, factors)
     expected = sparse.csr_array(X)
     assert_array_equal(indptr, expected.indptr)
     assert_array_equal(places[: indptr[-1]], expected.indices)
-    assert_array_equal(factors[: indptr[-1]], expected.data.astype(np.float32))
+    assert_array_equal(factors[: indptr[-1]], expected.data.astype(np.float32) * unit)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -113,6 +117,25 @@ def test_chunks_start_at_a_cache_line(dtype):
     assert chunks.shape == (2, 3, chunk_size(dtype))
     assert chunks.ctypes.data % 64 == 0
     assert not chunks.any()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n_frequencies", [1, 32, 64, 65])
+def test_chunks_hold_the_frequencies(n_frequencies, order, dtype):
+    frequencies = np.random.default_rng(0).standard_normal((n_frequencies, 5)).astype("f4", order)
+    chunks = frequency_chunks(frequencies, dtype)
+    assert chunks.dtype == dtype
+    rows = chunks.swapaxes(1, 2).reshape(-1, 5)
+    assert_array_equal(rows[:n_frequencies], frequencies)
+    assert not rows[n_frequencies:].any()
+
+
+def test_one_chunk_of_columns_is_not_copied():
+    columns = aligned_zeros((5, COLUMN_BAND), np.float32)
+    assert chunk_size(np.float32) == COLUMN_BAND
+    assert np.shares_memory(frequency_chunks(columns.T, np.float32), columns)
+    assert not np.shares_memory(frequency_chunks(columns.T, np.float64), columns)
 
 
 def test_products_need_arrays_in_c_order():

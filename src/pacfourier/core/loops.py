@@ -81,7 +81,7 @@ TRANSPOSED_BLOCK = 32
 
 
 @compiled(nogil=True)
-def write_turns(frequencies, factor, chunks):
+def write_chunks(frequencies, factor, chunks):
     """Write the frequencies times a factor into chunks of columns, in their precision.
 
     ``chunks`` has the shape (n_chunks, n_features, size). Frequency m becomes column m % size of
@@ -109,6 +109,25 @@ def weighted_lengths(rows, weights, lengths):
             term = np.float64(rows[i, k]) * weights[k]
             total += term * term
         lengths[i] = np.sqrt(total)
+
+
+@compiled(nogil=True, fastmath=True)
+def add_column_squares(columns, weights, squares):
+    """Add (value * weight)^2 of every row of ``columns``, a transposed matrix, to ``squares``."""
+    for k in range(len(weights)):
+        row, weight = columns[k], weights[k]
+        for m in range(len(squares)):
+            term = np.float64(row[m]) * weight
+            squares[m] += term * term
+
+
+@compiled(nogil=True, fastmath=True)
+def add_column_totals(columns, weights, totals):
+    """Add |value| * weight of every row of ``columns``, a transposed matrix, to ``totals``."""
+    for k in range(len(weights)):
+        row, weight = columns[k], weights[k]
+        for m in range(len(totals)):
+            totals[m] += abs(np.float64(row[m])) * weight
 
 
 @compiled(nogil=True)
@@ -540,3 +559,42 @@ def write_normals(key_low, key_high, indices, normals):
             )
             row[q], row[quarter + q] = normal_pair(w0, w1)
             row[2 * quarter + q], row[3 * quarter + q] = normal_pair(w2, w3)
+
+
+# Without fastmath, for the bits of write_normals.
+@compiled(nogil=True, error_model="numpy")
+def write_normal_columns(key, indices, places, scales, columns):
+    """Write some columns of the matrix of ``write_normals``, transposed and scaled.
+
+    The loop over the rows of that matrix is the inner one. So its numbers are written side by side
+    in the order in which sparse products read them, and counters of which no column is used are
+    left out.
+
+    Parameters
+    ----------
+    key : tuple of two uint32
+    indices : uint32 array of shape (n_rows,)
+    places : array of shape (4, quarter)
+        Where a column goes, or -1 for a column that is not used. Counter q makes column q of each
+        quarter.
+    scales : float32 array of shape (1, n_rows) or (n_columns, n_rows)
+    columns : float32 array of shape (n_columns, n_rows)
+    """
+    n_rows = len(indices)
+    made = np.empty((4, n_rows), np.float32)
+    for q in range(places.shape[1]):
+        if places[:, q].max() < 0:
+            continue
+        for i in range(n_rows):
+            w0, w1, w2, w3 = philox(
+                np.uint32(q), indices[i], np.uint32(0), np.uint32(0), key[0], key[1]
+            )
+            made[0, i], made[1, i] = normal_pair(w0, w1)
+            made[2, i], made[3, i] = normal_pair(w2, w3)
+        for part in range(4):
+            place = places[part, q]
+            if place < 0:
+                continue
+            column, scale = columns[place], scales[min(place, len(scales) - 1)]
+            for i in range(n_rows):
+                column[i] = made[part, i] * scale[i]

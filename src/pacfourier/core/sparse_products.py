@@ -6,6 +6,7 @@ Tables with coded categories have a few values other than zero per row, and imag
 pixels: BLAS would multiply all those zeros.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -35,15 +36,20 @@ def chunk_size(dtype: Any) -> int:
 
 
 def empty_chunks(n_features: int, n_frequencies: int, dtype: Any) -> np.ndarray[Any, Any]:
-    """Return an array of shape (n_chunks, n_features, chunk size), filled with zeros.
+    """Return an array of shape (n_chunks, n_features, chunk size), filled with zeros."""
+    size = chunk_size(dtype)
+    return aligned_zeros((-(-n_frequencies // size), n_features, size), dtype)
 
-    It starts at a multiple of 64 bytes: loads that cross two cache lines take twice as long.
+
+def aligned_zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
+    """Return zeros that start at a multiple of 64 bytes.
+
+    Loads that cross two cache lines take twice as long.
     """
-    size, itemsize = chunk_size(dtype), np.dtype(dtype).itemsize
-    n_chunks = -(-n_frequencies // size)
-    memory = np.zeros(n_chunks * n_features * size + 64 // itemsize, dtype=dtype)
+    n_numbers, itemsize = math.prod(shape), np.dtype(dtype).itemsize
+    memory = np.zeros(n_numbers + 64 // itemsize, dtype=dtype)
     first = -memory.ctypes.data % 64 // itemsize
-    return memory[first : first + n_chunks * n_features * size].reshape(n_chunks, n_features, size)
+    return memory[first : first + n_numbers].reshape(shape)
 
 
 @untyped_intrinsic
@@ -108,10 +114,11 @@ def write_combination(_typing, row, terms, sums):
 
 
 @compiled(nogil=True)
-def write_nonzeros(rows, indptr, places, factors):
-    """Write the numbers of some rows other than zero in CSR format, in the type of ``factors``.
+def write_nonzeros(rows, unit, indptr, places, factors):
+    """Write the numbers of some rows other than zero, times a unit, in CSR format.
 
-    ``places`` and ``factors`` need room for one number more than the rows have.
+    They are rounded to the type of ``factors`` before they are multiplied. ``places`` and
+    ``factors`` need room for one number more than the rows have.
     """
     n_values = 0
     for i in range(rows.shape[0]):
@@ -119,7 +126,7 @@ def write_nonzeros(rows, indptr, places, factors):
         # No branch: processors would often guess wrongly which way it goes.
         for j in range(rows.shape[1]):
             value = rows[i, j]
-            places[n_values], factors[n_values] = j, value
+            places[n_values], factors[n_values] = j, factors.dtype.type(value) * unit
             n_values += value != 0
     indptr[rows.shape[0]] = n_values
 

@@ -6,11 +6,11 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from pacfourier import alignment_losses
-from pacfourier.core.alignment.sums import alignment_sums, balanced_losses
+from pacfourier.core.alignment.sums import alignment_sums, balanced_losses, on_used_columns
 from pacfourier.core.alignment.targets import target_of
 from pacfourier.core.phases import FREQUENCY_BAND, ROW_BLOCK, row_parts
-from pacfourier.core.prior.frequencies import FrequencyPool
-from pacfourier.spectra import RBF
+from pacfourier.core.prior.frequencies import ChosenFrequencies, FrequencyPool
+from pacfourier.spectra import RBF, Laplacian, multiscale
 
 KINDS = ["binary", "multiclass", "multilabel", "continuous", "multioutput"]
 TOLERANCE = {np.float64: 1e-10, np.float32: 1e-5}
@@ -280,3 +280,68 @@ def test_only_ratios_of_weights_matter(problem):
         alignment_losses(X, y, frequencies, sample_weight=weights),
         atol=1e-10,
     )
+
+
+def sparse_rows(kind, n_features, rng):
+    """Sparse samples of 30 rows, some of whose columns have no entry."""
+    dense = rng.standard_normal((30, n_features)) * (rng.random((30, n_features)) < 0.4)
+    if kind == "all zero":
+        return sparse.csr_array(np.zeros_like(dense))
+    if kind == "one column":
+        dense[:, np.arange(n_features) != n_features // 2] = 0
+    if kind == "empty columns":
+        dense[:, ::3] = 0
+        dense[5] = 0
+    if kind == "all columns":
+        dense[0] = 1.5
+    rows = sparse.csr_array(dense)
+    if kind == "stored zeros":
+        rows.data[rows.indices % 2 == 0] = 0
+    return rows
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("sampling", ["iid", "orthogonal"])
+@pytest.mark.parametrize("spectrum", [RBF(0.5), Laplacian(0.5), multiscale()])
+@pytest.mark.parametrize("n_features", [1, 8, 13])
+@pytest.mark.parametrize(
+    "kind", ["all zero", "one column", "empty columns", "all columns", "stored zeros"]
+)
+def test_columns_without_entries_add_nothing(kind, n_features, spectrum, sampling, precision, rng):
+    """The sums over columns in use are those with all frequencies, written down as an array."""
+    X = sparse_rows(kind, n_features, rng)
+    y = np.resize([-1, 1, 1], 30)
+    target = target_of(y)
+    pool = FrequencyPool(spectrum, 700, n_features, 3, sampling)
+    some = ChosenFrequencies(pool, np.arange(699, 0, -7))
+    for frequencies in (pool, some):
+        found = alignment_sums(X, y, target, frequencies, precision=precision)
+        expected = alignment_sums(X, y, target, frequencies[:], precision=precision)
+        error = np.maximum(found.rounding, 1e-12) * 30
+        assert (np.abs(found.waves - expected.waves) <= error).all()
+        assert (np.abs(found.harmonics - expected.harmonics) <= 4 * error).all()
+        np.testing.assert_allclose(found.rounding, expected.rounding)
+
+
+def test_used_columns():
+    X = sparse.csr_array(np.array([[0, 1.0, 0, 0, 2.0], [0, 0, 0, 0, 3.0]]))
+    pool = FrequencyPool(RBF(0.5), 50, 5, 3)
+    kept, frequencies = on_used_columns(X, pool)
+    np.testing.assert_array_equal(kept.toarray(), [[1.0, 2.0], [0, 3.0]])
+    np.testing.assert_array_equal(frequencies[:], pool[:][:, [1, 4]])
+    for others in (pool[:], FrequencyPool(RBF(0.5), 50, 5, 3, "sobol")):
+        same, unchanged = on_used_columns(X, others)
+        assert same is X
+        assert unchanged is others
+
+
+@pytest.mark.parametrize("n_frequencies", [1, 16, 100])
+def test_sums_of_large_phases_of_sparse_rows_keep_their_digits(n_frequencies, rng):
+    """Frequencies of very different scales share a band, so some of them are taken out of it."""
+    X = sparse.csr_array(rng.standard_normal((40, 9)) * (rng.random((40, 9)) < 0.5) * 300)
+    y = np.resize([-1, 1], 40)
+    pool = FrequencyPool(multiscale(), n_frequencies, 9, 3)
+    sums = alignment_sums(X, y, target_of(y), pool)
+    waves = np.exp(1j * (X.toarray() @ pool[:].astype(float).T)).sum(axis=0)
+    error = 40 * np.maximum(sums.rounding, 1e-11)
+    assert (np.abs(sums.waves.sum(axis=0) - waves) <= error).all()

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 from pacfourier.core import loops
@@ -11,6 +13,7 @@ from pacfourier.core.prior import frequencies
 from pacfourier.core.prior.frequencies import (
     UNIT,
     UNITS_TOGETHER,
+    ChosenFrequencies,
     FrequencyPool,
     standard_normals,
 )
@@ -134,3 +137,30 @@ def test_sobol_has_a_width_limit():
 def test_unknown_sampling_is_refused():
     with pytest.raises(ValueError, match="sampling must be one of"):
         FrequencyPool(RBF(), 10, 3, 0, "halton")
+
+
+@given(
+    st.integers(1, 70), st.integers(1, 40), st.integers(0, 2**64 - 1), st.data(),
+    st.sampled_from(SPECTRA),
+)  # fmt: skip
+@settings(deadline=None, max_examples=60)
+def test_some_columns_have_the_bits_of_the_whole_rows(n_features, n_rows, seed, data, spectrum):
+    """Also where the number of columns is not a multiple of four, and for one scale per column."""
+    chosen = data.draw(st.sets(st.integers(0, n_features - 1), min_size=1))
+    columns = np.array(sorted(chosen))
+    pool = FrequencyPool(spectrum, 1000, n_features, seed)
+    rows = np.random.default_rng(seed).integers(0, 1000, n_rows)
+    found = pool.columns(rows, columns)
+    assert found.flags.f_contiguous
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, pool[rows][:, columns])
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_some_columns_of_every_sampling(sampling):
+    pool = FrequencyPool(RBF(0.5), 2 * UNIT, 9, 3, sampling)
+    columns = np.array([0, 4, 8])
+    np.testing.assert_array_equal(pool.columns(slice(3, 40), columns), pool[3:40][:, columns])
+    chosen = ChosenFrequencies(pool, np.array([700, 2, 30]), columns)
+    assert (len(chosen), chosen.n_features) == (3, 3)
+    np.testing.assert_array_equal(chosen[1:], pool[:][[2, 30]][:, columns])

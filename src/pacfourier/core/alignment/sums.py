@@ -26,8 +26,10 @@ from scipy import sparse
 from pacfourier.arrays import ComplexArray, FloatArray, IntArray, Samples, by_kind
 from pacfourier.core.alignment.targets import Coder, Target, encoded
 from pacfourier.core.phases import (
+    COLUMN_BAND,
     Magnitudes,
     Precision,
+    cut,
     double_angle_sums,
     frequency_bands,
     magnitudes_of,
@@ -324,6 +326,7 @@ def wave_sums(
     sufficient. In double precision they are computed like other frequencies, because transforms
     do not round the frequencies to float32 and the difference would show.
     """
+    X, frequencies = on_used_columns(X, frequencies)
     waves = np.empty((weighted.shape[1], len(frequencies)), dtype=np.complex128)
     harmonics = np.empty(len(frequencies), dtype=np.complex128)
     rounding = np.zeros(len(frequencies))
@@ -353,7 +356,7 @@ def wave_sums(
         for group in precise_groups(frequencies, columns, magnitudes, precision):
             write(group, band_sums(X, weighted, group))
 
-    bands = [remaining[band] for band in frequency_bands(len(remaining), X.shape[1])]
+    bands = bands_of(frequencies, remaining, X.shape[1])
     if len(bands) >= FEW_BANDS:
         run_tasks(fill, bands)
         return waves, harmonics, rounding
@@ -365,6 +368,50 @@ def wave_sums(
     for group, sums in zip(few, sums_by_parts(X, weighted, few), strict=True):
         write(group, sums)
     return waves, harmonics, rounding
+
+
+def on_used_columns(
+    X: Samples, frequencies: FrequencyPool | ChosenFrequencies | FloatArray
+) -> tuple[Samples, FrequencyPool | ChosenFrequencies | FloatArray]:
+    """Leave out the columns in which sparse samples have no entry: they add to no phase.
+
+    The frequencies stay the same on the other columns. Only independent normal numbers can be made
+    for some columns alone, so other frequencies are returned as they are, and so are dense samples.
+    """
+    if isinstance(frequencies, FrequencyPool):
+        chosen = ChosenFrequencies(frequencies, np.arange(len(frequencies)))
+    elif isinstance(frequencies, ChosenFrequencies):
+        chosen = frequencies
+    else:
+        return X, frequencies
+    if not sparse.issparse(X) or chosen.pool.sampling != "iid":
+        return X, frequencies
+    is_used = np.zeros(X.shape[1], dtype=bool)
+    is_used[X.indices] = True
+    # If all samples are zero, one column makes all phases zero.
+    is_used[0] |= not X.nnz
+    places = np.cumsum(is_used, dtype=X.indices.dtype) - X.indices.dtype.type(1)
+    used = np.flatnonzero(is_used)
+    kept = type(X)((X.data, places[X.indices], X.indptr), shape=(X.shape[0], len(used)))
+    return kept, replace(chosen, columns=used)
+
+
+def bands_of(
+    frequencies: FrequencyPool | ChosenFrequencies | FloatArray, places: IntArray, n_features: int
+) -> list[IntArray]:
+    """Cut the places of frequencies into bands.
+
+    If frequencies are stored column by column, taking some of them out of a band takes time. So
+    they are sorted by their scales: those of similar scales need the same precision, and nearly
+    all bands stay whole.
+    """
+    if not (isinstance(frequencies, ChosenFrequencies) and frequencies.columns is not None):
+        return [places[band] for band in frequency_bands(len(places), n_features)]
+    pool = frequencies.pool
+    if pool.spectrum.has_one_scale:
+        scales = pool.scales(frequencies.rows[places])[:, 0]
+        places = places[np.argsort(scales, kind="stable")]
+    return [places[band] for band in cut(len(places), COLUMN_BAND)]
 
 
 class Group(NamedTuple):
@@ -387,12 +434,18 @@ def precise_groups(
     sizes = phase_sizes(candidates, magnitudes.largest)
     for dtype, members in precision_groups(sizes, precision):
         # Most often these are all of them, which need no copy.
-        chosen = candidates if len(members) == len(candidates) else candidates[members]
+        chosen = candidates if len(members) == len(candidates) else taken(candidates, members)
         rounding: FloatArray = np.zeros(len(members))
         if dtype == np.float32:
             means = mean_phase_sizes(chosen, magnitudes.means)
             rounding = single_rounding(means, magnitudes.most_products)
         yield Group(columns[members], chosen, dtype, rounding)
+
+
+def taken(rows: FloatArray, members: IntArray) -> FloatArray:
+    """Return some rows of a matrix, stored column by column if the matrix is."""
+    is_by_column = rows.flags.f_contiguous
+    return rows.T.take(members, axis=1).T if is_by_column else rows.take(members, axis=0)
 
 
 def sums_by_parts(

@@ -117,6 +117,20 @@ class FrequencyPool:
             frequencies[members] = scales * self._directions(unit, within, rng)
         return frequencies
 
+    def columns(self, rows: slice | IntArray, columns: IntArray) -> NDArray[np.float32]:
+        """Return ``self[rows][:, columns]`` to the bit, stored column by column.
+
+        With the sampling "iid", numbers are made for these columns only, or for up to three more
+        per column.
+        """
+        if self.sampling != "iid":
+            return np.asfortranarray(self[rows][:, columns])
+        indices = np.arange(self.n_frequencies)[rows]
+        scales = self.scales(indices)
+        if scales.shape[1] > 1:
+            scales = scales[:, columns]
+        return scaled_normals(self.seed, indices, self.n_features, columns, scales)
+
     def scales(self, indices: IntArray) -> NDArray[np.float32]:
         """Return the scales of some rows, of shape (n_rows, 1) or (n_rows, n_features).
 
@@ -224,21 +238,27 @@ def few_scales(pool: FrequencyPool) -> NDArray[np.float32]:
 
 @dataclass(frozen=True, eq=False)
 class ChosenFrequencies:
-    """Some rows of a pool, which are made when they are needed, like those of the pool itself."""
+    """Some rows of a pool, which are made when they are needed, like those of the pool itself.
+
+    They have all columns of the pool, or some of them, which are then stored column by column.
+    """
 
     pool: FrequencyPool
     rows: IntArray
+    columns: IntArray | None = None
 
     @property
     def n_features(self) -> int:
         """The number of columns."""
-        return self.pool.n_features
+        return self.pool.n_features if self.columns is None else len(self.columns)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getitem__(self, rows: slice | IntArray) -> NDArray[np.float32]:
-        return self.pool[self.rows[rows]]
+        if self.columns is None:
+            return self.pool[self.rows[rows]]
+        return self.pool.columns(self.rows[rows], self.columns)
 
 
 def members_by_unit(indices: IntArray) -> Iterator[tuple[int, IntArray]]:
@@ -267,6 +287,46 @@ def standard_normals(seed: int, indices: IntArray, n_features: int) -> NDArray[n
     low, high = np.uint32(seed & 0xFFFFFFFF), np.uint32(seed >> 32)
     loops.write_normals(low, high, indices, normals)
     return normals[:, :n_features]
+
+
+def scaled_normals(
+    seed: int,
+    indices: IntArray,
+    n_features: int,
+    columns: IntArray,
+    scales: NDArray[np.float32],
+) -> NDArray[np.float32]:
+    """Return columns of ``standard_normals(seed, indices, n_features)`` times scales.
+
+    Parameters
+    ----------
+    seed : int
+    indices : array of shape (n_rows,)
+    n_features : int
+    columns : array of shape (n_columns,)
+        No column comes twice.
+    scales : array of shape (n_rows, 1) or (n_rows, n_columns)
+
+    Returns
+    -------
+    normals : array of shape (n_rows, n_columns)
+        Stored column by column.
+    """
+    from pacfourier.core import loops
+    from pacfourier.core.sparse_products import aligned_zeros
+
+    quarter = -(-n_features // 4)
+    places = np.full(4 * quarter, -1)
+    places[columns] = np.arange(len(columns))
+    made = aligned_zeros((len(columns), len(indices)), np.float32)
+    loops.write_normal_columns(
+        (np.uint32(seed & 0xFFFFFFFF), np.uint32(seed >> 32)),
+        indices.astype(np.uint32),
+        places.reshape(4, quarter),
+        np.ascontiguousarray(scales.T),
+        made,
+    )
+    return made.T
 
 
 def orthogonal_normals(normals: FloatArray, rng: np.random.Generator) -> FloatArray:
