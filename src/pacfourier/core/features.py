@@ -54,13 +54,15 @@ def fourier_features(
     n_samples, n_frequencies = X.shape[0], len(frequencies)
     features = np.empty((n_samples, 2 * n_frequencies), dtype=X.dtype)
     amplitudes = np.sqrt(weights)
-    sizes = phase_sizes(frequencies, largest_magnitudes(X))
-    groups = list(precision_groups(sizes, precision_of(X)))
 
     def fill(task: slice) -> None:
+        # The rows that are looked at first are near the core when they are multiplied.
+        samples = X[task]
+        sizes = phase_sizes(frequencies, largest_magnitudes(samples))
+        groups = list(precision_groups(sizes, precision_of(X)))
         for dtype, members in groups:
             scaled = amplitudes[members].astype(dtype)
-            for rows, turns in turn_blocks(X[task], frequencies[members], dtype):
+            for rows, turns in turn_blocks(samples, frequencies[members], dtype):
                 block = features[task][rows]
                 if len(groups) == 1:
                     loops.write_waves(turns, scaled, block)

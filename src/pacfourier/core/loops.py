@@ -163,6 +163,14 @@ def weighted_totals(rows, weights, totals):
 
 
 @compiled(nogil=True, fastmath=True)
+def raise_to_magnitudes(rows, largest):
+    """Replace the largest absolute value of each column by that of the rows, if it is larger."""
+    for i in range(len(rows)):
+        for k in range(len(largest)):
+            largest[k] = max(largest[k], abs(rows[i, k]))
+
+
+@compiled(nogil=True, fastmath=True)
 def add_magnitudes(rows, largest, totals):
     """Update the largest absolute value of each column, and their sum, with some rows.
 
@@ -448,16 +456,17 @@ def add_columns(X, origins, codes, terms, is_sparse, values):
 
 
 @compiled(nogil=True, fastmath=True)
-def write_single_scores(values, amplitudes, scores):
+def write_single_scores(values, constants, amplitudes, scores):
     """Write the linear part plus ``sum_m amplitudes_m cos`` of each row.
 
-    A row of ``values`` holds the phases of all frequencies, in turns, and then the linear part.
+    A row of ``values`` plus the constants holds the phases of all frequencies, in turns, and then
+    the linear part.
     """
     n_frequencies = len(amplitudes)
     for i in range(len(values)):
-        total = values[i, n_frequencies]
+        total = values[i, n_frequencies] + constants[n_frequencies]
         for m in range(n_frequencies):
-            turn = values[i, m]
+            turn = values[i, m] + constants[m]
             cosine, _ = cosine_sine(turn - np.rint(turn))
             total += amplitudes[m] * cosine
         scores[i] = total

@@ -91,10 +91,11 @@ def largest_magnitudes(X: Samples) -> FloatArray:
         largest = np.zeros(X.shape[1])
         np.maximum.at(largest, X.indices, np.abs(X.data))
         return largest
-    # Block by block, so that the second look finds the rows in the cache.
-    blocks = (X[start : start + ROW_BLOCK] for start in range(0, len(X), ROW_BLOCK))
-    found = [np.maximum(rows.max(axis=0), -rows.min(axis=0)) for rows in blocks]
-    return np.max(found, axis=0).astype(np.float64)
+    from pacfourier.core import loops
+
+    largest = np.zeros(X.shape[1], dtype=X.dtype)
+    loops.raise_to_magnitudes(X, largest)
+    return largest.astype(np.float64)
 
 
 def phase_sizes(frequencies: FloatArray, magnitudes: FloatArray) -> FloatArray:

@@ -20,10 +20,10 @@ from pacfourier.core.phases import run_tasks
 __all__ = ["ScoringModel", "row_scores", "scoring_model", "scoring_models"]
 
 # Rows whose phases are computed at a time, so that they stay near the core.
-SCORED_ROWS = 256
+SCORED_ROWS = 1024
 # Rows of a task. It should take about a millisecond, because starting a thread takes a fifth of
 # that. Rows of which most numbers are at their origins are quick.
-ROWS_PER_TASK, QUICK_ROWS_PER_TASK = 2048, 8192
+ROWS_PER_TASK, QUICK_ROWS_PER_TASK = 4096, 8192
 # So many rows tell how many numbers are at their origins. If these are all, no thread is started.
 FEW_ROWS = 64
 # A product with all numbers is faster if a larger share of them is not at its origin.
@@ -160,16 +160,18 @@ def row_scores(X: FloatArray, model: ScoringModel, limit: float = np.inf) -> Flo
 def write_values(
     rows: FloatArray, model: ScoringModel, values: FloatArray, *, is_sparse: bool
 ) -> None:
-    """Write the phases of each row, in turns, and the linear part of its scores."""
+    """Write the phases of each row, in turns, and the linear part of its scores.
+
+    Both without their constants, which ``write_scores`` adds.
+    """
     from pacfourier.core import loops
 
     origins = model.origins
     if is_sparse:
-        values[:] = model.constants
+        values[:] = 0
     else:
         slopes = model.terms[: len(origins)]
         np.dot(rows - origins if origins.any() else rows, slopes, out=values)
-        values += model.constants
     if is_sparse or len(model.coded):
         loops.add_columns(rows, origins, model[2:5], model.terms, is_sparse, values)
 
@@ -180,8 +182,10 @@ def write_scores(values: FloatArray, model: ScoringModel, scores: FloatArray) ->
 
     amplitudes = model.amplitudes
     if amplitudes.shape[1] == 1:
-        loops.write_single_scores(values, amplitudes.ravel(), scores.ravel())
+        parts = model.constants, amplitudes.ravel()
+        loops.write_single_scores(values, *parts, scores.ravel())
         return
+    values += model.constants
     waves = np.empty((len(values), len(amplitudes)), dtype=values.dtype)
     n_frequencies = len(amplitudes) // 2
     loops.write_waves(values, np.ones(n_frequencies, dtype=values.dtype), waves)
