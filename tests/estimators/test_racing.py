@@ -8,6 +8,7 @@ from threadpoolctl import threadpool_limits
 from pacfourier import OKRFF, PBRFF, alignment_losses, fit_batches
 from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.core.alignment.sums import balanced_losses, target_losses
+from pacfourier.estimators import learned
 from pacfourier.pacbayes.balls import divergence_ball_posterior
 from pacfourier.pacbayes.evidence import alignment_evidence, certified_weights, default_bound
 from pacfourier.pacbayes.posteriors import gibbs_posterior
@@ -168,6 +169,46 @@ def test_redraw_goes_on_from_the_race(sample):
     with pytest.raises(ValueError, match=r"n_frequencies must be at most 150, .* got 151: fit"):
         model.redraw(n_frequencies=151)
     assert len(model.redraw(n_frequencies=151, draw="replacement").kept_) == 151
+
+
+@pytest.fixture
+def few_are_many(monkeypatch):
+    """Let "auto" race from 6,000 rows on, the size of the sample."""
+    monkeypatch.setattr(learned, "FEWEST_RACING_ROWS", 6_000)
+
+
+@pytest.mark.usefixtures("few_are_many")
+@pytest.mark.parametrize("estimator", LEARNED)
+def test_auto_races_on_many_rows(estimator, sample):
+    raced, found = fitted(estimator, sample), fitted(estimator, sample, search="auto")
+    np.testing.assert_array_equal(found.posterior_, raced.posterior_)
+    np.testing.assert_array_equal(found.frequencies_, raced.frequencies_)
+    for call in (lambda: found.partial_fit(*sample), lambda: found.merge(found)):
+        with pytest.raises(ValueError, match=r"search='full', got one with search='auto'"):
+            call()
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_auto_does_not_race_on_fewer_rows(sample):
+    X, y = sample
+    found = fitted(PBRFF, (X[:5_999], y[:5_999]), search="auto")
+    full = fitted(PBRFF, (X[:5_999], y[:5_999]), search="full")
+    np.testing.assert_array_equal(found.posterior_, full.posterior_)
+    assert found.partial_fit(X, y).sums_.n_samples == 11_999
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_auto_races_only_where_it_can(sample):
+    """Parts of the data can be merged, and structured candidates are made in groups."""
+    X, y = sample
+    parameters = {"n_candidates": N_CANDIDATES, "random_state": 0}
+    assert PBRFF().search == OKRFF().search == "auto"
+    first = PBRFF(7, **parameters).partial_fit(X, y)
+    batches = fit_batches(PBRFF(7, **parameters), [(X[:3_000], y[:3_000]), (X[3_000:], y[3_000:])])
+    structured = fitted(PBRFF, sample, search="auto", sampling="structured")
+    for model in (first, batches, structured):
+        assert model._representatives is None
+    assert first.merge(batches).sums_.n_samples == 12_000
 
 
 def test_what_needs_the_full_search_says_so(sample):

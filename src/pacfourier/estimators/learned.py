@@ -53,7 +53,7 @@ from pacfourier.estimators.complementary import (
     n_exchanges,
     shortlist_size,
 )
-from pacfourier.estimators.racing import raced, racing_sample
+from pacfourier.estimators.racing import check_race, race_obstacle, raced
 from pacfourier.pacbayes.assumptions import Ties
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import (
@@ -73,7 +73,9 @@ from pacfourier.pacbayes.posteriors import (
 
 # Up to this many multiplications precision="auto" is double, because it takes no time.
 SMALL_WORK = 10**9
-SEARCHES = ("full", "racing")
+SEARCHES = ("auto", "full", "racing")
+# From so many rows on, search="auto" races.
+FEWEST_RACING_ROWS = 100_000
 # Complementary draws multiply gains by this power of 1 - 2 loss.
 PREFERENCE = 0.25
 # Failure probability of the certificate that beta="bound" minimises.
@@ -224,7 +226,7 @@ class LearnedFourierMap(SupervisedFourierMap):
         """
         self._check_full_search("partial_fit")
         is_first = not hasattr(self, "sums_")
-        return self._learn((X, y, sample_weight), classes, is_first=is_first)
+        return self._learn((X, y, sample_weight), classes, is_first=is_first, may_race=False)
 
     def merge(self, other: Self) -> Self:
         """Return a new estimator, the same as if it were fitted on the data of both.
@@ -371,13 +373,14 @@ class LearnedFourierMap(SupervisedFourierMap):
 
     def _check_full_search(self, method: str) -> None:
         """Raise ValueError if there was a race, or will be one."""
-        if self.search != "full" or getattr(self, "_representatives", None) is not None:
+        if self.search == "racing" or getattr(self, "_representatives", None) is not None:
             raise ValueError(
-                f"{method} needs a model with search='full', got search='racing': a race leaves "
-                "out candidates that other rows may need. Set search='full' and fit again."
+                f"{method} needs a model with search='full', got one with search={self.search!r} "
+                "whose candidates race: a race leaves out candidates that other rows may need. Set "
+                "search='full' and fit again."
             )
 
-    def _learn(self, data: Any, classes: Any, *, is_first: bool) -> Self:
+    def _learn(self, data: Any, classes: Any, *, is_first: bool, may_race: bool = True) -> Self:
         """Read, reduce and choose. After an error the estimator is as it was before."""
         self._check_parameters()
         with all_or_nothing(self) as draft:
@@ -389,21 +392,30 @@ class LearnedFourierMap(SupervisedFourierMap):
             else:
                 check_same_classes(self._target, classes)
             seed = draft.pool_.seed if self.draw == "complementary" else None
-            learned = self._reduced(sample, draft._target, draft.pool_, seed)
+            reduce = partial(reduced, target=draft._target, precision=self.precision, row_seed=seed)
+            rows = self._racing_rows(sample, draft.pool_) if may_race else None
+            if rows is None:
+                learned = reduce(sample, pool=draft.pool_)
+            else:
+                learned = raced(rows, draft.pool_, reduce, self._ranking(), self.n_frequencies)
             if not is_first:
                 learned = self._learned().merge(learned)
             check_enough_samples(learned.sums)
             draft._keep(learned)
         return self
 
-    def _reduced(
-        self, sample: AnySample, target: Target, pool: FrequencyPool, row_seed: int | None
-    ) -> Learned:
-        reduce = partial(reduced, target=target, precision=self.precision, row_seed=row_seed)
-        if self.search == "full":
-            return reduce(sample, pool=pool)
-        losses_of = balanced_losses if self.class_weight is not None else target_losses
-        return raced(racing_sample(sample, pool), pool, reduce, losses_of, self.n_frequencies)
+    def _racing_rows(self, sample: AnySample, pool: FrequencyPool) -> Block | None:
+        """Return the rows on which candidates race, or None if all of them see all rows."""
+        if self.search == "racing":
+            check_race(sample, pool)
+            return sample.whole
+        rows = sample.whole if self.search == "auto" else None
+        is_large = rows is not None and sample.n_samples >= FEWEST_RACING_ROWS
+        return rows if is_large and race_obstacle(sample, pool) is None else None
+
+    def _ranking(self) -> Callable[[AlignmentSums, Target], FloatArray]:
+        """Return the losses by which the first rows of a race rank the candidates."""
+        return balanced_losses if self.class_weight is not None else target_losses
 
     def _first_target(self, sample: AnySample, classes: Any) -> Target:
         if classes is not None:

@@ -91,15 +91,18 @@ class PBRFF(LearnedFourierMap):
         - "structured": as products of random signs and Walsh-Hadamard transforms. The fit is
           several times faster on dense data with hundreds of features, at about the same error
           (see ``docs/structured.md``).
-    search : {"full", "racing"}, default="full"
-        How the losses of the candidates are computed.
+    search : {"auto", "full", "racing"}, default="auto"
+        How ``fit`` computes the losses of the candidates.
 
         - "full": on all rows.
         - "racing": on a sixteenth of the rows first. A fifth of the candidates then see all rows:
           the best ones, and one representative of each group of candidates with similar losses.
           A representative gets the weight of its group, and the certificate stays valid. The fit
-          takes less than half the time on large arrays. X must be an array in memory, and
-          ``partial_fit`` and ``merge`` are not possible.
+          takes less than half the time on large arrays. X must be an array in memory. No
+          ``partial_fit`` or ``merge`` can follow.
+        - "auto": "racing" for an array in memory of at least 100,000 rows, unless ``sampling`` is
+          "structured". Otherwise "full", as for tensors, batches, Dask collections and
+          ``partial_fit``.
     precision : {"auto", "single", "double"}, default="auto"
         Floating-point precision of the products of samples and frequencies. "auto" is double
         for small problems and single otherwise. Products that are too large for single
@@ -118,8 +121,8 @@ class PBRFF(LearnedFourierMap):
     kept_ : array of shape (n_frequencies,)
         Indices of the kept frequencies among the candidates.
     losses_ : array of shape (n_candidates,)
-        Alignment loss of each candidate, as the paper defines it. After ``search="racing"``, a
-        candidate that did not see all rows has the loss of its representative.
+        Alignment loss of each candidate, as the paper defines it. After a race, a candidate
+        that did not see all rows has the loss of its representative.
     selection_losses_ : array of shape (n_candidates,)
         Losses from which the posterior is computed. With ``class_weight="balanced"``, all
         classes have the same weight, and the agreement of two labels is 1 in the same class
@@ -173,7 +176,7 @@ class PBRFF(LearnedFourierMap):
         draw: str = "weighted",
         class_weight: str | None = "balanced",
         sampling: Sampling = "iid",
-        search: str = "full",
+        search: str = "auto",
         precision: str = "auto",
         random_state: Any = None,
     ) -> None:

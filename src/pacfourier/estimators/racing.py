@@ -10,37 +10,45 @@ from pacfourier.core.alignment.racing import first_rows, representatives, size_o
 from pacfourier.core.alignment.sums import AlignmentSums
 from pacfourier.core.alignment.targets import Target
 from pacfourier.core.prior.frequencies import RACE_STREAM, ChosenFrequencies, FrequencyPool
-from pacfourier.data.samples import Sample
+from pacfourier.data.samples import Block, Sample
 from pacfourier.estimators.base import AnySample
 
 
-def racing_sample(sample: AnySample, pool: FrequencyPool) -> Sample:
-    """Return the sample, or raise ValueError if candidates cannot race on it."""
-    if not isinstance(sample, Sample) or is_tensor(sample.block.X):
-        raise ValueError(
-            "search='racing' needs X as an array in memory, got batches, a Dask collection or a "
-            "tensor: use search='full'."
+def race_obstacle(sample: AnySample, pool: FrequencyPool) -> str | None:
+    """Return what a race needs and does not have, or None if candidates can race."""
+    if sample.whole is None or is_tensor(sample.whole.X):
+        return (
+            "X as an array in memory, got batches, a Dask collection or a tensor: use "
+            "search='full'."
         )
     if pool.sampling == "structured":
-        raise ValueError(
-            "search='racing' needs candidates that can be made one by one, got "
-            "sampling='structured': use another sampling, or search='full'."
+        return (
+            "candidates that can be made one by one, got sampling='structured': use another "
+            "sampling, or search='full'."
         )
-    return sample
+    return None
+
+
+def check_race(sample: AnySample, pool: FrequencyPool) -> None:
+    """Raise ValueError if candidates cannot race."""
+    obstacle = race_obstacle(sample, pool)
+    if obstacle is not None:
+        raise ValueError(f"search='racing' needs {obstacle}")
 
 
 def raced(
-    sample: Sample,
+    block: Block,
     pool: FrequencyPool,
     reduce: Callable[..., Any],
     losses_of: Callable[[AlignmentSums, Target], FloatArray],
     n_frequencies: int,
 ) -> Any:
-    """Reduce a sample to the sums of some candidates, which represent the others.
+    """Reduce all rows to the sums of some candidates, which represent the others.
 
     Parameters
     ----------
-    sample : Sample
+    block : Block
+        All rows.
     pool : FrequencyPool
         All candidates.
     reduce : callable
@@ -55,10 +63,11 @@ def raced(
     learned : Learned
         All candidates have sums, those of their representatives.
     """
+    sample = Sample(block)
     rows = first_rows(sample.n_samples, pool.stream(*RACE_STREAM))
     if len(rows) == sample.n_samples:
         return reduce(sample, pool=pool)
-    first = reduce(Sample(sample.block.take(rows)), pool=pool)
+    first = reduce(Sample(block.take(rows)), pool=pool)
     found = representatives(
         losses_of(first.sums, first.target), *size_of_race(len(pool), n_frequencies)
     )
