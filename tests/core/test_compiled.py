@@ -5,10 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numba import njit
 
 import pacfourier
 from pacfourier.core.compiled import SOURCES
+from pacfourier.core.loops import prefer_wide_vectors
 
 PACKAGE = Path(pacfourier.__file__).parent
 
@@ -90,3 +93,21 @@ def test_compiled_code_depends_on_all_files_that_it_takes_anything_from():
                 needed.add(node.module.removeprefix("pacfourier.core.").replace(".", "/") + ".py")
     # No compiled function takes anything from it.
     assert set(SOURCES) == needed - {"forks.py"}
+
+
+def test_only_the_function_that_asks_gets_wide_vectors():
+    def doubled(x):
+        for i in range(len(x)):
+            x[i] *= 2
+
+    def widely_doubled(x):
+        prefer_wide_vectors()
+        for i in range(len(x)):
+            x[i] *= 2
+
+    for function, is_wide in ((njit(doubled), False), (njit(widely_doubled), True)):
+        x = np.arange(100.0)
+        function(x)
+        np.testing.assert_array_equal(x, 2 * np.arange(100.0))
+        (code,) = function.inspect_llvm().values()
+        assert ('"prefer-vector-width"="512"' in code) == is_wide

@@ -9,6 +9,7 @@ from typing import Any
 
 from numba import njit
 from numba.core.compiler_lock import global_compiler_lock
+from numba.extending import intrinsic
 
 from pacfourier.core.forks import hold_while_forking
 
@@ -57,3 +58,7 @@ def compiled(**options: Any) -> Callable[[Any], Any]:
             return njit(**options)(function)
 
     return decorate
+
+
+# Numba's types count the typing context among the arguments of a call.
+untyped_intrinsic: Any = intrinsic

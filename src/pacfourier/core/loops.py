@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
-from pacfourier.core.compiled import compiled
+from pacfourier.core.compiled import compiled, untyped_intrinsic
 
 # Minimax polynomials in t^2 (Remez) of sin(pi t) / t and cos(pi t), for |t| <= 1/2. Their errors
 # are 1.3e-8 and 4.7e-8 in single precision (3.3e-8 and 8.3e-8 with rounded coefficients), and below
@@ -74,6 +74,23 @@ def _cosine_sine(turn):
         return 1.0 - twice * sine, twice * cosine
 
     return double
+
+
+@untyped_intrinsic
+def prefer_wide_vectors(_typing):
+    """Let the function that calls this use the widest vectors of the processor.
+
+    On many processors with vectors of 512 bits the compiler uses 256, because wider ones could slow
+    down the code around them. Loops over cosines are long enough to gain: they took 0.42 instead of
+    0.58 ns per number.
+    """
+
+    def generate(context, builder, _signature, _values):
+        # llvmlite takes the names of attributes that it knows only. This one has a value.
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), generate
 
 
 # Side of the square blocks in which a matrix is transposed: a block stays near the core.
@@ -254,6 +271,7 @@ def add_wave_sums(turns, indptr, columns, values, waves, harmonics):
     harmonics : float64 array of shape (2, n_frequencies)
         The sums of cos^2 and cos sin are added to it.
     """
+    prefer_wide_vectors()
     n_rows, n_frequencies = turns.shape
     partial_waves = np.zeros(waves.shape, turns.dtype)
     partial_harmonics = np.zeros(harmonics.shape, turns.dtype)
@@ -306,6 +324,7 @@ def write_slopes(turns, indptr, columns, values, tilts):
     tilts : array of shape (2, n_columns_of_U, n_frequencies)
         The a_rm and the b_rm.
     """
+    prefer_wide_vectors()
     n_rows, n_frequencies = turns.shape
     reals = np.empty(n_frequencies, turns.dtype)
     imaginaries = np.empty(n_frequencies, turns.dtype)
@@ -344,6 +363,7 @@ def add_similarities(turns, offsets, weights, starts, similarities):
     Landmark l owns the columns ``starts[l]`` to ``starts[l + 1] - 1`` of turns, offsets and
     weights. ``weights`` has one row per setting s, and all settings share the same cosines.
     """
+    prefer_wide_vectors()
     n_rows, n_waves = turns.shape
     waves = np.empty(n_waves, turns.dtype)
     for i in range(n_rows):
@@ -462,6 +482,7 @@ def write_single_scores(values, constants, amplitudes, scores):
     A row of ``values`` plus the constants holds the phases of all frequencies, in turns, and then
     the linear part.
     """
+    prefer_wide_vectors()
     n_frequencies = len(amplitudes)
     for i in range(len(values)):
         total = values[i, n_frequencies] + constants[n_frequencies]
@@ -478,6 +499,7 @@ def write_waves(values, weights, waves):
 
     A row of ``values`` starts with the phases of all frequencies, in turns.
     """
+    prefer_wide_vectors()
     n_frequencies = waves.shape[1] // 2
     for i in range(len(values)):
         for m in range(n_frequencies):

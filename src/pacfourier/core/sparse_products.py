@@ -14,16 +14,13 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
-from numba.extending import intrinsic
 
-from pacfourier.core.compiled import compiled
+from pacfourier.core.compiled import compiled, untyped_intrinsic
 
 # A chunk has 256 bytes: 64 numbers in single precision, or 32 in double precision. These are four
 # of the widest registers of x86 processors, or 16 of the narrowest.
 CHUNK_BYTES = 256
 N_VECTORS = 4
-# Numba's types count the typing context among the arguments of a call.
-untyped_intrinsic: Any = intrinsic
 
 
 def chunk_size(dtype: Any) -> int:
