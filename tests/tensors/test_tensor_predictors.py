@@ -111,7 +111,7 @@ def test_recorded_steps_are_those_on_arrays(device, monkeypatch, rng):
     recorded = passes(tensor, monkeypatch, fewest=2)
     np.testing.assert_allclose(recorded, passes(rows, monkeypatch, fewest=2), rtol=0, atol=1e-4)
     launched = passes(tensor, monkeypatch, fewest=1000)
-    np.testing.assert_allclose(recorded, launched, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(recorded, launched, rtol=0, atol=1e-4)
 
 
 def test_a_large_tensor_is_boosted_as_its_array(device, monkeypatch, rng):
