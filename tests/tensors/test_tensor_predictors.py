@@ -13,7 +13,12 @@ from pacfourier.core.boosting.cosine_model import (  # noqa: E402
     Penalties,
     square_losses,
 )
-from pacfourier.core.boosting.descent import Decays, Descent, Labelled  # noqa: E402
+from pacfourier.core.boosting.descent import (  # noqa: E402
+    Decays,
+    Descent,
+    Labelled,
+    passes_over,
+)
 
 DEVICES = ["cpu"] + ["cuda"] * torch.cuda.is_available()
 X, Y = load_iris(return_X_y=True)
@@ -80,6 +85,33 @@ def test_passes_over_tensors_are_those_over_arrays(device, rng):
         ]
         found.append([*descent.model.packed(), *losses])
     np.testing.assert_allclose(*found, rtol=0, atol=1e-4)
+
+
+def passes(rows, monkeypatch, fewest):
+    """Return the model and the losses of two passes of 17 whole mini-batches and a smaller one."""
+    monkeypatch.setattr("pacfourier.tensors.boosting.descent.FEWEST_RECORDED", fewest)
+    rng = np.random.default_rng(0)
+    labels, ones = rng.standard_normal((700, 2)).astype(np.float32), np.ones(700, np.float32)
+    start = CosineModel.constant(3, np.zeros(2)).sloped().extended(rng.standard_normal((4, 3)))
+    descent = Descent.start(start, square_losses, Decays(0.5, 0.1, 0.1), Penalties(0.3, 0.7))
+    orders = [rng.permutation(700) for _ in range(2)]
+    losses = list(
+        passes_over(
+            rows, descent, Labelled(rows, labels, ones), orders, 40, lambda t: 0.01 / (1 + t)
+        )
+    )
+    assert descent.step == 36
+    return [*descent.model.packed(), *descent.second.packed(), *losses]
+
+
+def test_recorded_steps_are_those_on_arrays(device, monkeypatch, rng):
+    """On CUDA, recorded steps are the same as launched ones, too."""
+    rows = rng.standard_normal((700, 3)).astype(np.float32)
+    tensor = torch.tensor(rows, device=device)
+    recorded = passes(tensor, monkeypatch, fewest=2)
+    np.testing.assert_allclose(recorded, passes(rows, monkeypatch, fewest=2), rtol=0, atol=1e-4)
+    launched = passes(tensor, monkeypatch, fewest=1000)
+    np.testing.assert_allclose(recorded, launched, rtol=0, atol=1e-4)
 
 
 def test_a_large_tensor_is_boosted_as_its_array(device, monkeypatch, rng):

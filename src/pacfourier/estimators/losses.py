@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from pacfourier.arrays import beside
-from pacfourier.core.alignment.sums import alignment_sums, check_pairs, target_losses
+from pacfourier.core.alignment.sums import sample_losses
 from pacfourier.core.alignment.targets import coded_labels, distinct_labels, target_of
-from pacfourier.core.phases import precision_of
 from pacfourier.data.samples import dense_labels, positive_weights, validated_inputs
 
 
@@ -60,9 +58,4 @@ def alignment_losses(
     if sample_weight is None:
         y = coded_labels(X, y)
     target = target_of(distinct_labels(y), target_type)
-    sums = alignment_sums(
-        X, y, target, frequencies, sample_weight=sample_weight, precision=precision_of(X)
-    )
-    check_pairs(sums)
-    losses = target_losses(sums, target)
-    return beside(X, losses)
+    return sample_losses(X, y, target, frequencies, sample_weight)

@@ -18,7 +18,7 @@ from pacfourier.core.boosting.cosine_model import (
     model_gradient,
     model_scores,
 )
-from pacfourier.core.boosting.descent import Decays, Descent, Labelled, one_cycle
+from pacfourier.core.boosting.descent import Decays, Descent, Labelled, one_cycle, passes_over
 from pacfourier.core.boosting.folded import FoldedModel, folded_model
 from pacfourier.core.boosting.objectives import Objective
 from pacfourier.core.boosting.residuals import residual_losses
@@ -256,13 +256,16 @@ def epoch_losses(
     """Make passes over the rows, each in a random order, and yield the mean loss of each."""
     size = batch_size(n_samples)
     n_steps = n_epochs * -(-n_samples // size)
-    for _ in range(n_epochs):
-        yield descent.pass_over(
-            rows,
-            rng.permutation(n_samples),
-            size,
-            lambda step: PEAK_RATE * one_cycle((step + 1) / n_steps),
-        )
+    orders = (rng.permutation(n_samples) for _ in range(n_epochs))
+    losses: Iterator[float] = passes_over(
+        rows.X,
+        descent,
+        rows,
+        orders,
+        size,
+        lambda step: PEAK_RATE * one_cycle((step + 1) / n_steps),
+    )
+    return losses
 
 
 class Trial(NamedTuple):

@@ -20,6 +20,13 @@ from pacfourier.tensors import (  # noqa: F401
     selection,
     spectra,
 )
-from pacfourier.tensors.alignment import gradients, labels, landmarks, summary, sums  # noqa: F401
+from pacfourier.tensors.alignment import (  # noqa: F401
+    gradients,
+    labels,
+    landmarks,
+    losses,
+    summary,
+    sums,
+)
 from pacfourier.tensors.boosting import cosine_model, descent, objectives, scaling  # noqa: F401
 from pacfourier.tensors.prior import bandwidth, frequencies  # noqa: F401

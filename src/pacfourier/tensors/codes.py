@@ -6,6 +6,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from pacfourier.arrays import FloatArray
+
 
 @dataclass(frozen=True, eq=False)
 class ClassCodes:
@@ -26,6 +28,11 @@ class ClassCodes:
     def shape(self) -> tuple[int, int]:
         """The shape of the codes, as if they were a matrix."""
         return len(self.columns), len(self.counts)
+
+    @property
+    def totals(self) -> FloatArray:
+        """The sum of the codes."""
+        return self.counts.astype(np.float64)
 
     def dense(self, rows: slice) -> torch.Tensor:
         """Return the codes of some rows as a matrix of zeros and ones."""

@@ -69,6 +69,15 @@ def validated_labels(X: torch.Tensor, y: Any, name: str, *, multi_output: bool) 
 
 def validated_tensor(X: torch.Tensor, name: str, smallest: int = 1) -> torch.Tensor:
     """Return a matrix of finite floats, by the rules of ``sklearn.utils.check_array``."""
+    X = matrix_of_floats(X, name, smallest)
+    if X.numel():
+        # The extremes need no copy of X, and both are NaN if any value is.
+        check_extremes(host(torch.stack(torch.aminmax(X))), name)
+    return X
+
+
+def matrix_of_floats(X: torch.Tensor, name: str, smallest: int = 1) -> torch.Tensor:
+    """Return the same, without a look at the values, for which the host would have to wait."""
     _check_kind(X, name)
     if X.ndim != 2:
         raise ValueError(
@@ -83,16 +92,16 @@ def validated_tensor(X: torch.Tensor, name: str, smallest: int = 1) -> torch.Ten
         raise ValueError(f"Found array with 0 feature(s) in {name}, while at least 1 is needed.")
     if X.dtype not in (torch.float32, torch.float64):
         X = X.to(torch.float32 if X.dtype in (torch.float16, torch.bfloat16) else torch.float64)
-    X = X.detach()
-    if X.numel():
-        # The extremes need no copy of X, and both are NaN if any value is.
-        ends = host(torch.stack(torch.aminmax(X))).astype(np.float64)
-        if not np.isfinite(ends).all():
-            raise ValueError(
-                f"Input {name} contains NaN or infinity. Impute or remove these values first."
-            )
-        check_size(ends, name, "tensors")
-    return X
+    return X.detach()
+
+
+def check_extremes(ends: NDArray[Any], name: str) -> None:
+    """Raise ValueError if the smallest and the largest value of a tensor are not allowed."""
+    if not np.isfinite(ends).all():
+        raise ValueError(
+            f"Input {name} contains NaN or infinity. Impute or remove these values first."
+        )
+    check_size(ends.astype(np.float64), name, "tensors")
 
 
 def _check_kind(X: torch.Tensor, name: str) -> None:
@@ -115,9 +124,17 @@ def validated_tensor_inputs(
     X: torch.Tensor, y: Any, frequencies: Any
 ) -> tuple[torch.Tensor, Any, torch.Tensor]:
     """Return samples, labels and frequencies; the frequencies are moved beside the samples."""
-    X = validated_tensor(X, "X", 2)
+    X = matrix_of_floats(X, "X", 2)
+    if not isinstance(frequencies, torch.Tensor):
+        # NumPy reads a list of numbers in double precision, torch would in single.
+        frequencies = torch.tensor(np.asarray(frequencies))
+    frequencies = matrix_of_floats(frequencies, "frequencies").to(X.device)
+    # The device finds the extremes of both while the host looks at the labels.
+    ends = torch.stack([*torch.aminmax(X), *torch.aminmax(frequencies)])
     y = validated_labels(X, y, "alignment_losses", multi_output=True)
-    return X, y, placed(X, frequencies, "frequencies")
+    for found, name in zip(host(ends).reshape(2, 2), ("X", "frequencies"), strict=True):
+        check_extremes(found, name)
+    return X, y, frequencies
 
 
 @checked_heading.register(torch.Tensor)
@@ -133,14 +150,6 @@ def validated_tensors(X: torch.Tensor, estimator: Any, Y: Any) -> tuple[torch.Te
     if Y is None:
         return X, X
     return alike(X, validated(Y, estimator, reset=False))
-
-
-def placed(X: torch.Tensor, values: Any, name: str) -> torch.Tensor:
-    """Return values as a validated matrix of floats on the device of X."""
-    if not isinstance(values, torch.Tensor):
-        # NumPy reads a list of numbers in double precision, torch would in single.
-        values = torch.tensor(np.asarray(values))
-    return validated_tensor(values, name).to(X.device)
 
 
 def alike(X: Any, Y: Any) -> tuple[torch.Tensor, torch.Tensor]:

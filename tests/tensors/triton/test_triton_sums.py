@@ -11,7 +11,9 @@ from scipy import sparse
 
 torch = pytest.importorskip("torch")
 
-from pacfourier.core.alignment.sums import wave_sums  # noqa: E402
+from pacfourier import alignment_losses  # noqa: E402
+from pacfourier.core.alignment.sums import summed_losses, wave_sums  # noqa: E402
+from pacfourier.core.alignment.targets import ClassTarget, SimplexTarget  # noqa: E402
 from pacfourier.tensors.codes import ClassCodes  # noqa: E402
 from pacfourier.tensors.triton import halves, sums  # noqa: E402
 
@@ -96,6 +98,37 @@ def test_sums_of_plain_codes_leave_out_the_padding(plain_kernels, slab, monkeypa
     )
     np.testing.assert_allclose(found[0], expected[0], atol=1e-6 * 301)
     np.testing.assert_allclose(found[1], expected[1], atol=2e-6 * 301)
+
+
+@pytest.mark.parametrize("kind", [ClassTarget, SimplexTarget])
+def test_losses_on_a_device_are_those_of_arrays(plain_kernels, kind, rng):
+    del plain_kernels
+    X, frequencies = rng.standard_normal((301, 5)), rng.standard_normal((9, 5))
+    columns = rng.choice([0, 2, 3], 301)
+    target = kind(np.arange(5))
+    codes = ClassCodes(torch.as_tensor(columns), np.bincount(columns, minlength=5))
+    arguments = torch.as_tensor(X), codes, target.agreement(codes.totals)
+    found = sums.fused_losses(*arguments, torch.as_tensor(frequencies))
+    np.testing.assert_allclose(
+        found, summed_losses(X, columns, target, frequencies, None), rtol=0, atol=1e-6
+    )
+    frequencies[0] *= 1e6
+    assert sums.fused_losses(*arguments, torch.as_tensor(frequencies)) is None
+
+
+@needs_cuda
+@pytest.mark.parametrize("largest", [1.0, 1e6])
+def test_alignment_losses_on_cuda_are_those_of_arrays(largest, rng):
+    """Also if some phases need double precision."""
+    X = rng.standard_normal((5000, 108)).astype(np.float32)
+    frequencies = rng.standard_normal((333, 108)).astype(np.float32) / 10
+    frequencies[0] *= np.float32(largest)
+    y = rng.choice([-1, 4, 7], 5000)
+    found = alignment_losses(
+        *(torch.as_tensor(each, device="cuda") for each in (X, y, frequencies))
+    )
+    assert (found.device.type, found.dtype) == ("cuda", torch.float32)
+    np.testing.assert_allclose(found.cpu(), alignment_losses(X, y, frequencies), rtol=0, atol=2e-6)
 
 
 def test_codes_of_zero_count_in_the_harmonics(plain_kernels, rng):

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacfourier.arrays import ComplexArray, FloatArray, IntArray, Samples, by_kind
+from pacfourier.arrays import ComplexArray, FloatArray, IntArray, Samples, beside, by_kind
 from pacfourier.core.alignment.targets import Coder, Target, encoded
 from pacfourier.core.phases import (
     COLUMN_BAND,
@@ -36,6 +36,7 @@ from pacfourier.core.phases import (
     mean_phase_sizes,
     phase_sizes,
     precision_groups,
+    precision_of,
     row_parts,
     run_tasks,
     single_rounding,
@@ -56,7 +57,9 @@ __all__ = [
     "balanced_losses",
     "check_pairs",
     "loss_moments",
+    "sample_losses",
     "signed_waves",
+    "summed_losses",
     "target_losses",
     "weighted_sums",
 ]
@@ -266,6 +269,25 @@ def check_pairs(sums: AlignmentSums) -> None:
             "sample_weight must let more than one sample count, "
             f"got one with a share of {share:.10g} of the total weight."
         )
+
+
+@by_kind
+def sample_losses(
+    X: Samples, y: Any, target: Target, frequencies: FloatArray, sample_weight: FloatArray | None
+) -> Any:
+    """Return the alignment loss of every frequency, in the precision of X and beside it."""
+    return summed_losses(X, y, target, frequencies, sample_weight)
+
+
+def summed_losses(
+    X: Samples, y: Any, target: Target, frequencies: FloatArray, sample_weight: FloatArray | None
+) -> Any:
+    """Return the same, from sums in the memory of the host."""
+    sums = alignment_sums(
+        X, y, target, frequencies, sample_weight=sample_weight, precision=precision_of(X)
+    )
+    check_pairs(sums)
+    return beside(X, target_losses(sums, target))
 
 
 def alignment_sums(

@@ -12,6 +12,7 @@ penalties are part of the loss instead, so g is the gradient of the penalised lo
 """
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -26,7 +27,7 @@ from pacfourier.core.boosting.cosine_model import (
 )
 from pacfourier.core.phases import single_threaded_blas
 
-__all__ = ["Decays", "Descent", "Labelled", "one_cycle", "passed_over"]
+__all__ = ["Decays", "Descent", "Labelled", "one_cycle", "passes_over"]
 
 # How fast the means of gradients and of their squares forget.
 FIRST_MEMORY, SECOND_MEMORY = 0.9, 0.99
@@ -140,19 +141,29 @@ class Descent:
 
         ``rates`` is a function of the number of the step.
         """
-        return float(passed_over(rows.X, self, rows, order, batch_size, rates))
+        (loss,) = passes_over(rows.X, self, rows, [order], batch_size, rates)
+        return float(loss)
 
 
 @by_kind
-def passed_over(
-    X: Samples, descent: Descent, rows: RowsToTake, order: IntArray, batch_size: int, rates: Any
-) -> float:
-    """Make one step per mini-batch of rows, whose samples are X, and return the mean loss."""
+def passes_over(
+    X: Samples,
+    descent: Descent,
+    rows: RowsToTake,
+    orders: Iterable[IntArray],
+    batch_size: int,
+    rates: Any,
+) -> Iterator[float]:
+    """Make one pass for each order of the rows, whose samples are X, and yield the mean losses.
+
+    The model of the descent is only up to date after the last pass.
+    """
     del X
-    total = 0.0
-    # Every step limits the threads of BLAS, which takes no time if they are limited already.
-    with single_threaded_blas():
-        for start in range(0, len(order), batch_size):
-            batch = rows.take(order[start : start + batch_size])
-            total += descent.move(batch, rates(descent.step)) * batch.n_samples
-    return total / len(order)
+    for order in orders:
+        total = 0.0
+        # Every step limits the threads of BLAS, which takes no time if they are limited already.
+        with single_threaded_blas():
+            for start in range(0, len(order), batch_size):
+                batch = rows.take(order[start : start + batch_size])
+                total += descent.move(batch, rates(descent.step)) * batch.n_samples
+        yield total / len(order)

@@ -8,7 +8,7 @@ leaves the tempered posterior unchanged: particles that have this law before the
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -28,7 +28,10 @@ __all__ = [
 ]
 
 Loss: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
-"""A function from frequencies (n, d) to their losses (n,) and gradients (n, d)."""
+"""A function from frequencies (n, d) to their losses (n,) and gradients (n, d), both new arrays.
+
+The next call may find other frequencies in the same array.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +69,9 @@ class Particles:
 
         The arrays of ``others`` are used for the result.
         """
-        others.normals[~chosen] = self.normals[~chosen]
-        others.gradients[~chosen] = self.gradients[~chosen]
+        rest = np.flatnonzero(~chosen)
+        others.normals[rest] = self.normals[rest]
+        others.gradients[rest] = self.gradients[rest]
         return type(self)(
             others.normals,
             np.where(chosen, others.components, self.components),
@@ -88,12 +92,15 @@ class TemperedPosterior:
         The tau of V = tau L.
     scales, weights : arrays of shape (n_components,)
         The sigma_k and their prior probabilities.
+    rooms : dict from shapes to arrays
+        Where frequencies are written, because new memory takes longer than their computation.
     """
 
     loss: Loss
     inverse_temperature: float
     scales: FloatArray
     weights: FloatArray
+    rooms: dict[tuple[int, ...], FloatArray] = field(default_factory=dict, repr=False)
 
     def draw(self, size: int, n_features: int, rng: np.random.Generator) -> Particles:
         """Draw particles from the prior."""
@@ -103,7 +110,10 @@ class TemperedPosterior:
     def at(self, normals: FloatArray, components: IntArray) -> Particles:
         """Return the particles at given points."""
         scales = self.scales[components][:, np.newaxis]
-        losses, gradients = self.loss(scales * normals)
+        if normals.shape not in self.rooms:
+            self.rooms[normals.shape] = np.empty(normals.shape)
+        frequencies = np.multiply(scales, normals, out=self.rooms[normals.shape])
+        losses, gradients = self.loss(frequencies)
         tau = self.inverse_temperature
         gradients *= tau * scales
         return Particles(normals, components, tau * losses, gradients)

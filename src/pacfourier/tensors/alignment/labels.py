@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pacfourier.arrays import FloatArray, host
+from pacfourier.arrays import host
 from pacfourier.core.alignment.sums import AlignmentSums, wave_sums, weighted_sums
 from pacfourier.core.alignment.targets import (
     ClassTarget,
@@ -80,9 +80,10 @@ def counted_labels(X: torch.Tensor, y: NDArray[Any]) -> ClassLabels | None:
     places = y.astype(np.int64) - int(lowest)
     counts = np.bincount(places)
     present = np.flatnonzero(counts)
-    numbers = (np.cumsum(counts > 0) - 1)[places]
+    # Short numbers, because there is one for every label to be copied.
+    numbers = (np.cumsum(counts > 0) - 1).astype(np.int16)[places]
     classes = present.astype(y.dtype) + lowest
-    return ClassLabels(y, classes, queued(numbers, X.device), counts[present])
+    return ClassLabels(y, classes, queued(numbers, X.device).long(), counts[present])
 
 
 @distinct_labels.register(ClassLabels)
@@ -113,7 +114,7 @@ def class_sums(
     """Return the sums of samples of weight one."""
     del weights
     waves, harmonics, rounding = wave_sums(X, codes, frequencies, precision)
-    totals: FloatArray = codes.counts.astype(np.float64)
+    totals = codes.totals
     n_samples = len(codes.columns)
     return AlignmentSums(
         waves,

@@ -75,14 +75,15 @@ def block_gradient(
     found: Any = losses(scores, labels)  # type: ignore[arg-type]
     values, residuals = found
     weights = sample_weight[:, None]
-    pull = (residuals * weights).to(X.dtype)
-    turning = (pull @ sine_weights.T) * cosines - (pull @ cosine_weights.T) * sines
+    # The sign goes into the scores' derivative, because each part of the gradient has many numbers.
+    push = (residuals * -weights).to(X.dtype)
+    turning = (push @ sine_weights.T) * cosines - (push @ cosine_weights.T) * sines
     gradient = Parts(
-        -(turning.T @ X[:, : frequencies.shape[1]]),
-        -(cosines.T @ pull),
-        -(sines.T @ pull),
-        -(X.T @ pull) if len(slopes) else slopes,
-        -pull.sum(dim=0),
+        turning.T @ X[:, : frequencies.shape[1]],
+        cosines.T @ push,
+        sines.T @ push,
+        X.T @ push if len(slopes) else slopes,
+        push.sum(dim=0),
     )
     return BlockGradient((values * weights).sum(), gradient, residuals)
 

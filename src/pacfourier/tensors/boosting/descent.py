@@ -1,63 +1,195 @@
-"""Passes of stochastic descent whose vectors stay on the device of the samples."""
+"""Passes of stochastic descent whose vectors stay on the device of the samples.
+
+A step is about fifty small operations, and launching them takes several times longer than they do.
+On CUDA, one step is therefore recorded as a graph, and the others replay it.
+"""
 
 # mypy: disable-error-code="misc"
 # The types of the core do not mention tensors, so mypy rejects their registration.
 
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-from pacfourier.arrays import IntArray, host
+from pacfourier.arrays import FloatArray, IntArray, host
+from pacfourier.core.boosting.cosine_model import CosineModel, Losses
 from pacfourier.core.boosting.descent import (
     FIRST_MEMORY,
     SECOND_MEMORY,
     Descent,
     Labelled,
-    passed_over,
+    passes_over,
 )
-from pacfourier.tensors.boosting.cosine_model import block_gradient, tensor_parts
+from pacfourier.tensors.arrays import queued
+from pacfourier.tensors.boosting.cosine_model import Parts, block_gradient
+from pacfourier.tensors.graphs import recorded_work
+
+# With fewer mini-batches in a pass, recording a step would take longer than it saves.
+FEWEST_RECORDED = 16
 
 
-@passed_over.register(torch.Tensor)
-def tensor_pass(
+@passes_over.register(torch.Tensor)
+def tensor_passes(
     X: torch.Tensor,
     descent: Descent,
     rows: Labelled,
-    order: IntArray,
+    orders: Iterable[IntArray],
     batch_size: int,
     rates: Any,
-) -> float:
-    """Make one step per mini-batch, and return the mean loss. Parameters move to X and back."""
-    labels, weights, places = (
-        torch.as_tensor(each, device=X.device) for each in (rows.labels, rows.weights, order)
-    )
-    shapes = tensor_parts(descent.seen(), X)
-    states = [
-        torch.as_tensor(each.packed(), device=X.device)
-        for each in (descent.model, descent.first, descent.second)
-    ]
-    vector, first, second = states
-    parts = shapes.unpacked(vector)
-    sizes = torch.tensor([part.numel() for part in parts], device=X.device)
-    decays, factors = (
-        torch.tensor(each, device=X.device).repeat_interleave(sizes)
-        for each in (descent.decays.by_part(), (*descent.penalties.by_part(), 0.0))
-    )
-    total = vector.new_zeros(())
-    for chosen in places.split(batch_size):
-        shares = weights[chosen] / len(chosen)
-        found = block_gradient(X[chosen], parts, labels[chosen], descent.losses, shares)
-        slope, rate = found.gradient.packed().addcmul_(factors, vector), rates(descent.step)
-        descent.step += 1
-        first.mul_(FIRST_MEMORY).add_(slope, alpha=1 - FIRST_MEMORY)
-        second.mul_(SECOND_MEMORY).addcmul_(slope, slope, value=1 - SECOND_MEMORY)
-        size = (second / (1 - SECOND_MEMORY**descent.step)).sqrt_().add_(1e-8)
-        vector.sub_(vector * decays, alpha=rate)
-        vector.addcdiv_(first, size, value=-rate / (1 - FIRST_MEMORY**descent.step))
-        total += found.loss * len(chosen)
-    models = (descent.model, descent.first, descent.second)
-    for model, state in zip(models, states, strict=True):
-        for part, new in zip(model, model.unpacked(np.asarray(host(state))), strict=True):
-            part[...] = new
-    return float(total) / len(order)
+) -> Iterator[float]:
+    """Make passes and yield their mean losses. Parameters move to X first, and back at the end."""
+    state = State.of(X, descent, rows)
+    whole: WholeBatches | None = None
+    for order in orders:
+        n_whole, n_steps = len(order) // batch_size, -(-len(order) // batch_size)
+        if whole is None or len(whole.places) != n_whole:
+            whole = WholeBatches(state, n_whole, batch_size)
+        places = queued(order, X.device)
+        factors = queued(step_factors(descent.step, n_steps, rates), X.device)
+        state.total.zero_()
+        whole.run(places, factors)
+        if n_steps > n_whole:
+            state.move(places[n_whole * batch_size :], factors[-1])
+        descent.step += n_steps
+        yield float(state.total) / len(order)
+    for model, vector in zip(
+        (descent.model, descent.first, descent.second), state[:3], strict=True
+    ):
+        write_parts(model, vector)
+
+
+def step_factors(first: int, n_steps: int, rates: Any) -> FloatArray:
+    """Return what changes from step to step, of shape (n_steps, 3).
+
+    These are the rate, and the factors of the means of gradients and of their squares, which make
+    up for the steps that are missing in them.
+    """
+    steps = np.arange(first + 1, first + n_steps + 1)
+    found = np.array([rates(step - 1) for step in steps.tolist()])
+    scales = found / (1 - FIRST_MEMORY**steps)
+    return np.stack([found, scales, 1 / (1 - SECOND_MEMORY**steps)], axis=1).astype(np.float32)
+
+
+def write_parts(model: CosineModel, vector: torch.Tensor) -> None:
+    """Write a vector into the parts of a model."""
+    for part, new in zip(model, model.unpacked(np.asarray(host(vector))), strict=True):
+        part[...] = new
+
+
+class State(NamedTuple):
+    """A descent on the device of its samples.
+
+    Attributes
+    ----------
+    vector, first, second : tensors of shape (n_parameters,)
+        The parameters, and the means of gradients and of their squares.
+    parts : Parts
+        The parameters again, as views of the vector.
+    decays, penalties : tensors of shape (n_parameters,)
+    X, labels, weights : tensors
+        The rows.
+    losses : callable
+    total : tensor without axes
+        The sum of losses in this pass.
+    """
+
+    vector: torch.Tensor
+    first: torch.Tensor
+    second: torch.Tensor
+    parts: Parts
+    decays: torch.Tensor
+    penalties: torch.Tensor
+    X: torch.Tensor
+    labels: torch.Tensor
+    weights: torch.Tensor
+    losses: Losses
+    total: torch.Tensor
+
+    @classmethod
+    def of(cls, X: torch.Tensor, descent: Descent, rows: Labelled) -> "State":
+        """Return copies of all vectors of a descent beside its samples."""
+        models = (descent.model, descent.first, descent.second)
+        vector, first, second = (queued(each.packed(), X.device) for each in models)
+        shapes = Parts(*(torch.empty(part.shape, device="meta") for part in descent.model))
+        sizes = [part.size for part in descent.model]
+        by_part = (descent.decays.by_part(), (*descent.penalties.by_part(), 0.0))
+        decays, penalties = (
+            queued(np.repeat(np.asarray(each, dtype=np.float32), sizes), X.device)
+            for each in by_part
+        )
+        labels, weights = (queued(each, X.device) for each in (rows.labels, rows.weights))
+        return cls(
+            vector,
+            first,
+            second,
+            shapes.unpacked(vector),
+            decays,
+            penalties,
+            X,
+            labels,
+            weights,
+            descent.losses,
+            vector.new_zeros(()),
+        )
+
+    def move(self, chosen: torch.Tensor, factors: torch.Tensor) -> None:
+        """Make one step with chosen rows, given its ``step_factors``."""
+        rate, scale, correction = factors
+        shares = self.weights[chosen] / len(chosen)
+        found = block_gradient(self.X[chosen], self.parts, self.labels[chosen], self.losses, shares)
+        slope = found.gradient.packed().addcmul_(self.penalties, self.vector)
+        self.first.mul_(FIRST_MEMORY).add_(slope, alpha=1 - FIRST_MEMORY)
+        self.second.mul_(SECOND_MEMORY).addcmul_(slope, slope, value=1 - SECOND_MEMORY)
+        size = (self.second * correction).sqrt_().add_(1e-8)
+        self.vector.addcmul_(self.vector, self.decays * rate, value=-1)
+        self.vector.addcdiv_(self.first * scale, size, value=-1)
+        self.total.add_(found.loss, alpha=len(chosen))
+
+
+class WholeBatches:
+    """The steps of a pass with whole mini-batches, each of which takes the next rows by itself.
+
+    Attributes
+    ----------
+    places : tensor of shape (n_batches, batch_size)
+        The rows of each mini-batch.
+    factors : tensor of shape (n_batches, 3)
+    number : tensor of shape (1,)
+        The number of the next mini-batch.
+    graph : torch.cuda.CUDAGraph or None
+        A recorded step.
+    """
+
+    def __init__(self, state: State, n_batches: int, batch_size: int) -> None:
+        device = state.vector.device
+        self.state = state
+        self.places = torch.empty((n_batches, batch_size), dtype=torch.int64, device=device)
+        self.factors = torch.empty((n_batches, 3), device=device)
+        self.number = torch.zeros(1, dtype=torch.int64, device=device)
+        self.graph: torch.cuda.CUDAGraph | None = None
+
+    def run(self, places: torch.Tensor, factors: torch.Tensor) -> None:
+        """Make all steps, with the first of the given places and factors."""
+        n_batches = len(self.places)
+        self.places.view(-1).copy_(places[: self.places.numel()])
+        self.factors.copy_(factors[:n_batches])
+        self.number.zero_()
+        if not self.places.is_cuda or n_batches < FEWEST_RECORDED:
+            for _ in range(n_batches):
+                self.move()
+            return
+        n_done = 0
+        if self.graph is None:
+            self.graph, _ = recorded_work(self.move, self.places.device)
+            n_done = 1
+        for _ in range(n_done, n_batches):
+            self.graph.replay()
+
+    def move(self) -> None:
+        """Make the next step."""
+        (chosen,) = self.places.index_select(0, self.number)
+        (factors,) = self.factors.index_select(0, self.number)
+        self.state.move(chosen, factors)
+        self.number.add_(1)

@@ -11,7 +11,6 @@ recorded as a CUDA graph, and the others replay it.
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from typing import Any, NamedTuple
 
 import torch
@@ -23,6 +22,7 @@ from pacfourier.core.alignment.gradients import (
     kept_bands,
     losses_and_gradients,
 )
+from pacfourier.tensors.graphs import recorded_work
 from pacfourier.tensors.phases import FACTOR_ROUNDING, magnitudes, product_precision
 from pacfourier.tensors.triton.halves import (
     LARGEST_SLAB,
@@ -153,24 +153,9 @@ def recorded(X: SortedSamples, objective: AlignmentObjective, shape: tuple[int, 
     agreement: Any = torch.as_tensor(objective.agreement, device=device)
     objective = replace(objective, agreement=agreement)
     placed = torch.zeros(shape, dtype=torch.float64, device=device)
-    with torch.cuda.device(device):
-        # The first evaluation compiles the kernels. CUDA asks for it to be on another stream.
-        current, other = torch.cuda.current_stream(), recording_stream(device)
-        other.wait_stream(current)
-        with torch.cuda.stream(other):
-            evaluation(X, objective, placed)
-        current.wait_stream(other)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=other, capture_error_mode="thread_local"):
-            found = evaluation(X, objective, placed)
+    graph, found = recorded_work(lambda: evaluation(X, objective, placed), device)
     sent, received = (torch.zeros_like(each, device="cpu").pin_memory() for each in (placed, found))
     return Replay(graph, placed, found, sent, received)
-
-
-@cache
-def recording_stream(device: torch.device) -> torch.cuda.Stream:
-    """Return the one stream that records: every stream keeps 32 MB of the device for products."""
-    return torch.cuda.Stream(device)
 
 
 def evaluation(

@@ -186,11 +186,11 @@ class Layout(NamedTuple):
         counts = np.minimum(size, padded[column] - within) // tile
         shifts = offsets - (np.cumsum(sizes) - sizes)
         # One copy to the device, because every copy takes time.
-        parts = (shifts, offsets[column] + within, counts, column, ends, padded - sizes)
-        lengths = [len(part) for part in parts]
+        table = np.stack([offsets[column] + within, counts, column])
+        parts = (shifts, table.ravel(), ends, padded - sizes)
         moved = queued(np.concatenate(parts).astype(np.int64), device)
-        first, *table, ends_there, padding = moved.split(lengths)
-        return cls(first, torch.stack(table), ends_there, padding, int(padded.sum()))
+        first, table_there, ends_there, padding = moved.split([len(part) for part in parts])
+        return cls(first, table_there.view(3, -1), ends_there, padding, int(padded.sum()))
 
     def chunks(
         self, rows: torch.Tensor, values: torch.Tensor, firsts: torch.Tensor, *, is_plain: bool

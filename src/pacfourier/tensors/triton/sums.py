@@ -1,10 +1,13 @@
 """Wave sums on CUDA by one kernel, which never writes a phase to memory."""
 
+import numpy as np
 import torch
 from scipy import sparse
 
 from pacfourier.arrays import ComplexArray, FloatArray, host
-from pacfourier.core.phases import double_angle_sums
+from pacfourier.core.alignment.sums import alignment_loss
+from pacfourier.core.phases import LARGEST_SINGLE_PHASE, double_angle_sums
+from pacfourier.tensors.arrays import queued
 from pacfourier.tensors.codes import ClassCodes
 from pacfourier.tensors.phases import (
     FACTOR_ROUNDING,
@@ -44,17 +47,44 @@ def fused_sums_and_sizes(
 
     All work is queued on the device, and the results come back in one copy.
     """
-    tile = tile_of(X)
-    if isinstance(codes, ClassCodes):
-        chunks = class_chunks(codes.columns, codes.counts, tile.samples)
-    else:
-        chunks = code_chunks(codes, tile.samples, X.device)
-    totals, sizes = column_sums(X, chunks, codes.shape[1], frequencies, largest, tile)
+    totals, sizes = code_sums(X, codes, frequencies, largest)
     squares, products = totals[:, 2:].sum(dim=0)
     harmonics = double_angle_sums(squares, products, len(X))
     waves = torch.complex(totals[:, 0], totals[:, 1])
     packed = host(torch.cat([waves, harmonics[None], sizes[None].to(waves.dtype)]))
     return packed[:-2], packed[-2], packed[-1].real
+
+
+def fused_losses(
+    X: torch.Tensor, codes: ClassCodes, agreement: FloatArray, frequencies: torch.Tensor
+) -> torch.Tensor | None:
+    """Return the losses of frequencies, None if the phases of some need double precision.
+
+    All work is queued on the device, and only the size of the largest phase comes back.
+    """
+    totals, sizes = code_sums(X, codes, frequencies, magnitudes(X))
+    n_codes, n_samples = len(agreement), len(X)
+    waves = totals[:, :2].reshape(n_codes, -1)
+    tilts = queued(np.ascontiguousarray(agreement), X.device) @ waves
+    aligned = (waves * tilts).view(n_codes, 2, -1).sum(dim=(0, 1))
+    self_pairs = float(codes.totals @ np.diagonal(agreement))
+    losses = alignment_loss(aligned, self_pairs, float(n_samples) * (n_samples - 1)).to(X.dtype)
+    return losses if host(sizes.max()) <= LARGEST_SINGLE_PHASE else None
+
+
+def code_sums(
+    X: torch.Tensor,
+    codes: sparse.csr_array | ClassCodes,
+    frequencies: torch.Tensor,
+    largest: torch.Tensor,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the sums of ``column_sums`` for any codes."""
+    tile = tile_of(X)
+    if isinstance(codes, ClassCodes):
+        chunks = class_chunks(codes.columns, codes.counts, tile.samples)
+    else:
+        chunks = code_chunks(codes, tile.samples, X.device)
+    return column_sums(X, chunks, codes.shape[1], frequencies, largest, tile)
 
 
 def column_sums(
