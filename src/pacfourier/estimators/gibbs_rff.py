@@ -458,7 +458,7 @@ class GibbsRFF(SupervisedFourierMap):
             self._n_last,
             is_balanced=self.class_weight is not None,
             power=PREFERENCE,
-            n_sweeps=0,
+            is_revised=False,
         )
 
     def _tempered_posterior(
