@@ -26,7 +26,7 @@ def shortlist_size(n_frequencies: int, n_rows: int) -> int:
 
     More rows tell more candidates apart, and then the choice is still short beside the fit.
     """
-    return max(600 + n_rows // 10, 4 * n_frequencies)
+    return max(600 + n_rows // 12, 4 * n_frequencies)
 
 
 def is_revised_choice(n_frequencies: int) -> bool:
