@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from pacfourier.core import loops
-from pacfourier.core.features import ROWS_PER_TASK, fourier_features
+from pacfourier.core.features import ROWS_PER_TASK, features_in, fourier_features
 from pacfourier.core.phases import frequency_bands, phase_sizes, precision_groups
 from pacfourier.core.prior.bandwidth import (
     MEDIAN_SAMPLES,
@@ -36,6 +36,17 @@ def test_features_of_large_phases_keep_their_digits(rng):
     phases = X.astype(float) @ frequencies.T
     features = fourier_features(X, frequencies, np.ones(2))
     np.testing.assert_allclose(features[:, :2], np.cos(phases), rtol=0, atol=1e-6)
+
+
+def test_features_in_single_precision_keep_the_digits_of_large_phases(rng):
+    """The rows are not rounded first: that would move the large phases by about 0.01."""
+    X = rng.standard_normal((20, 2))
+    frequencies = np.array([[1.0, 2.0], [1e5, -1e5]])
+    phases = X @ frequencies.T
+    features = features_in(X, frequencies, np.ones(2), "single")
+    assert features.dtype == np.float32
+    expected = np.hstack([np.cos(phases), np.sin(phases)])
+    np.testing.assert_allclose(features, expected, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 2.0**-20), (np.float64, 2.0**-50)])

@@ -9,6 +9,7 @@ from pacfourier.arrays import FloatArray, Samples, by_kind
 from pacfourier.core.phases import (
     FREQUENCY_BAND,
     ROW_BLOCK,
+    Precision,
     largest_magnitudes,
     phase_sizes,
     precision_groups,
@@ -18,7 +19,7 @@ from pacfourier.core.phases import (
 )
 from pacfourier.core.prior.frequencies import FrequencyPool
 
-__all__ = ["fourier_features", "fourier_kernel"]
+__all__ = ["features_in", "fourier_features", "fourier_kernel"]
 
 ROWS_PER_TASK = 4 * ROW_BLOCK
 # The kernel leaves out frequencies of smaller weight. Together they weigh less than 1e-12.
@@ -49,17 +50,27 @@ def fourier_features(
     -------
     features : array of shape (n_samples, 2 * n_frequencies)
     """
+    return features_in(X, frequencies, weights, precision_of(X))
+
+
+def features_in(
+    X: Samples, frequencies: FloatArray, weights: FloatArray, precision: Precision
+) -> NDArray[np.floating]:
+    """Return the same as ``fourier_features`` in another precision than that of X.
+
+    In single precision, phases that are too large for it are still computed in double precision.
+    """
     from pacfourier.core import loops
 
     n_samples, n_frequencies = X.shape[0], len(frequencies)
-    features = np.empty((n_samples, 2 * n_frequencies), dtype=X.dtype)
+    features = np.empty((n_samples, 2 * n_frequencies), dtype=precision)
     amplitudes = np.sqrt(weights)
 
     def fill(task: slice) -> None:
         # The rows that are looked at first are near the core when they are multiplied.
         samples = X[task]
         sizes = phase_sizes(frequencies, largest_magnitudes(samples))
-        groups = list(precision_groups(sizes, precision_of(X)))
+        groups = list(precision_groups(sizes, precision))
         for dtype, members in groups:
             scaled = amplitudes[members].astype(dtype)
             for rows, turns in turn_blocks(samples, frequencies[members], dtype):

@@ -1,24 +1,24 @@
 """The draw "complementary": frequencies chosen together, on a bounded part of the rows."""
 
-from typing import Any
-
 import numpy as np
 
 from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.core.alignment.targets import Target
-from pacfourier.core.features import fourier_features
+from pacfourier.core.features import features_in
 from pacfourier.core.phases import single_threaded_blas
 from pacfourier.core.sampling.complementary import (
     chance_share,
     column_products,
     exchanged_choice,
+    fewest_errors,
     forward_choice,
 )
 from pacfourier.data.reservoir import Reservoir
 
-# Up to so many frequencies, each is taken out once and chosen anew. The time grows with the cube of
-# their number. On validation data this helped at 10 and 20, and a similar step did harm at 50.
-MOST_EXCHANGED = 20
+# Up to so many frequencies, the choice is revised: each is taken out once and chosen anew. The time
+# grows with the cube of their number. On validation data this helped at 10 and 20, and a similar
+# step did harm at 50.
+MOST_REVISED = 20
 
 
 def shortlist_size(n_frequencies: int, n_rows: int) -> int:
@@ -26,12 +26,12 @@ def shortlist_size(n_frequencies: int, n_rows: int) -> int:
 
     More rows tell more candidates apart, and then the choice is still short beside the fit.
     """
-    return max(600 + n_rows // 10, 4 * n_frequencies)
+    return max(600 + n_rows // 12, 4 * n_frequencies)
 
 
-def n_exchanges(n_frequencies: int) -> int:
-    """Return how many sweeps of exchanges follow forward selection."""
-    return 1 if n_frequencies <= MOST_EXCHANGED else 0
+def is_revised_choice(n_frequencies: int) -> bool:
+    """Return whether the choice of so many frequencies is revised."""
+    return n_frequencies <= MOST_REVISED
 
 
 def complementary_frequencies(
@@ -45,7 +45,7 @@ def complementary_frequencies(
     n_samples: int,
     is_balanced: bool,
     power: float,
-    n_sweeps: int,
+    is_revised: bool,
 ) -> IntArray:
     """Return the indices of candidates that explain the labels of some rows together.
 
@@ -72,14 +72,16 @@ def complementary_frequencies(
         Whether all classes get the same weight.
     power : float
         How much losses count: gains are multiplied by this power of 1 - 2 loss.
-    n_sweeps : int
-        How often each frequency is taken out and chosen anew. If 0, the first frequencies do not
-        depend on ``size``.
+    is_revised : bool
+        Whether each frequency is taken out once and chosen anew. For two classes, this choice is
+        then compared with the first one and with the best candidates themselves, and that with the
+        fewest errors of a linear model is returned. If False, the first frequencies do not depend
+        on ``size``.
     """
     weights, balance = rows.weights, target.balance(totals) if is_balanced else None
     if balance is not None:
         weights = weights * (target.encode(rows.y) @ balance.scale)
-    outputs = target.outputs(rows.y).values
+    outputs, loss = target.outputs(rows.y)
     # For two classes, 1 - 2 loss is the squared length of the mean of y exp(i omega . x).
     merits = np.maximum(1 - 2 * losses, 0) ** power
     chance = 0.0
@@ -87,10 +89,14 @@ def complementary_frequencies(
         chance = chance_share(len(candidates), weights, outputs.shape[1])
     # Sums in another order could turn the choice between near copies.
     with single_threaded_blas():
-        waves: Any = fourier_features(rows.X, candidates, np.ones(len(candidates))).T
-        waves = waves.astype(np.float32).reshape(2, len(candidates), -1)
+        features = features_in(rows.X, candidates, np.ones(len(candidates)), "single")
+        waves = features.T.reshape(2, len(candidates), -1)
         products = column_products(waves, outputs, weights, merits)
         chosen = forward_choice(products, size, chance)
-        for _ in range(n_sweeps):
-            chosen = exchanged_choice(products, chosen)
-    return chosen
+        if not is_revised:
+            return chosen
+        revised = exchanged_choice(products, chosen)
+        if loss != "hinge" or outputs.shape[1] > 1:
+            return revised
+        choices = (revised, chosen, np.arange(size))
+        return fewest_errors(choices, waves, outputs[:, 0], rows.weights)

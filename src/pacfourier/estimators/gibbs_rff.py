@@ -74,7 +74,7 @@ N_MOVES = 5
 N_EARLIER = 10
 # They also choose among the best of so many candidates of the prior, which do not move. Particles
 # all end near a few modes; these candidates differ more, and need fewer nats.
-N_UNMOVED, N_BEST_UNMOVED = 5000, 1000
+N_UNMOVED, N_BEST_UNMOVED = 20_000, 1000
 # Gains are multiplied by this power of 1 - 2 loss. With a larger power the errors fall less, with a
 # smaller one the certificate grows more.
 PREFERENCE = 0.125
@@ -153,7 +153,7 @@ class GibbsRFF(SupervisedFourierMap):
           each other.
         - "complementary": chosen together, so that each explains what the others leave of the
           labels, with equal weights. They are chosen among the particles of the last and of ten
-          earlier temperatures and the best of 5,000 candidates that do not move, on at most 5,000
+          earlier temperatures and the best of 20,000 candidates that do not move, on at most 5,000
           rows. Particles are resampled in groups of ten, so they differ more. The error of a
           linear model falls faster with ``n_frequencies``, and the certificate is larger.
     n_steps : int, default=100
@@ -458,7 +458,7 @@ class GibbsRFF(SupervisedFourierMap):
             self._n_last,
             is_balanced=self.class_weight is not None,
             power=PREFERENCE,
-            n_sweeps=0,
+            is_revised=False,
         )
 
     def _tempered_posterior(

@@ -50,7 +50,7 @@ from pacfourier.estimators.base import (
 )
 from pacfourier.estimators.complementary import (
     complementary_frequencies,
-    n_exchanges,
+    is_revised_choice,
     shortlist_size,
 )
 from pacfourier.estimators.racing import check_race, race_obstacle, raced
@@ -529,7 +529,7 @@ def choose(
             n_frequencies,
             is_balanced=is_balanced,
             power=PREFERENCE,
-            n_sweeps=n_exchanges(n_frequencies),
+            is_revised=is_revised_choice(n_frequencies),
         )
         kept = shortlist[chosen]
         weights = np.full(n_frequencies, 1 / n_frequencies)
@@ -551,7 +551,7 @@ def chosen_together(
     *,
     is_balanced: bool,
     power: float,
-    n_sweeps: int,
+    is_revised: bool,
 ) -> IntArray:
     """Return the indices of candidates that complement each other."""
     return complementary_frequencies(
@@ -564,5 +564,5 @@ def chosen_together(
         n_samples=learned.sums.n_samples,
         is_balanced=is_balanced,
         power=power,
-        n_sweeps=n_sweeps,
+        is_revised=is_revised,
     )

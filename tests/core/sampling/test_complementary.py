@@ -7,8 +7,10 @@ from pacfourier.core.sampling.complementary import (
     column_products,
     exchanged_choice,
     explained_gains,
+    fewest_errors,
     forward_choice,
     left_over,
+    sign_errors,
     standardised,
 )
 
@@ -188,6 +190,49 @@ def test_what_is_left_over_survives_copies_in_single_precision(rng):
     aligned, gram = left_over(products, np.arange(29))
     assert explained_gains(aligned, gram)[29] < 1e-3 * explained_gains(aligned, gram)[30]
     assert 30 in exchanged_choice(products, np.arange(29))
+
+
+def test_an_exchange_takes_no_candidate_twice(rng):
+    """The difference of two near copies explains the outputs, with large coefficients.
+
+    The ridge then leaves something that these columns could explain again: more than the third
+    candidate, which is all that is left to choose.
+    """
+    X = rng.standard_normal((400, 1))
+    waves = wave_columns(X, np.array([[1.0], [1.02], [40.0]]))
+    products = plain_products(waves, np.diff(waves[0, :2], axis=0).T, np.ones(400))
+    gains = products.gains(*left_over(products, np.array([0, 1])))
+    assert gains[:2].max() > 2 * gains[2]
+    assert exchanged_choice(products, np.arange(3)).tolist() == [0, 1, 2]
+
+
+def test_errors_are_those_of_a_linear_model_with_an_intercept(problem):
+    waves, outputs, weights = problem
+    signs = np.where(outputs[:, 1] > 5, 1.0, -1.0)
+    design = np.column_stack([np.ones(60), *np.concatenate(list(waves[:, :4]))])
+    roots = np.sqrt(weights)
+    fit = np.linalg.lstsq(design * roots[:, np.newaxis], signs * roots, rcond=None)[0]
+    expected = weights[np.sign(design @ fit) != signs].sum()
+    assert 0 < sign_errors(waves[:, :4], signs, weights) == pytest.approx(expected)
+
+
+def test_errors_and_not_squares_decide_between_choices_for_two_classes(rng):
+    """One candidate tells how likely a class is and changes no decision, another finds a few rows.
+
+    The squared error prefers the first, and decisions need the second.
+    """
+    X = np.column_stack([np.resize([0.0, np.pi], 1000), np.repeat([0.0, np.pi], [900, 100])])
+    signs = np.where(rng.random(1000) < np.where(X[:, 0] > 0, 0.45, 0.0), 1.0, -1.0)
+    signs[900:] = np.where(rng.random(100) < 0.7, 1.0, -1.0)
+    waves = wave_columns(X, np.eye(2))
+    products = plain_products(waves, signs[:, np.newaxis], np.ones(1000))
+    likely, decisive = np.array([0]), np.array([1])
+    assert forward_choice(products, 1).tolist() == likely.tolist()
+    assert fewest_errors([likely, decisive], waves, signs, np.ones(1000)) is decisive
+    # Without these rows both make the same errors, and the first is returned.
+    without = np.where(X[:, 1] > 0, 0.0, 1.0)
+    assert fewest_errors([likely, decisive], waves, signs, without) is likely
+    assert fewest_errors([decisive, likely], waves, signs, without) is decisive
 
 
 def test_merits_count_more_where_chance_could_give_the_best_gain(problem):

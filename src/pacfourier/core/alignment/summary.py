@@ -21,6 +21,8 @@ __all__ = ["SampleSummary", "sample_summary"]
 FINGERPRINT_SEED = 20190416
 # Enough to find repeated rows in any sample. Up to this number of rows, the counts are exact.
 MOST_FINGERPRINTS = 16384
+# Rows that are hashed together, few enough to stay near the core.
+HASHED_TOGETHER = 256
 # The largest probability that honest data look scaled by chance, for each of the four rules of
 # ``is_standardised`` and ``is_range_scaled``. Together, they have one in a thousand per fit.
 ONE_COLUMN, MOST_COLUMNS, ONE_END, BOTH_ENDS = 1e-4, 7e-4, 1.5e-4, 5e-5
@@ -351,7 +353,11 @@ def row_fingerprints(X: Samples) -> NDArray[np.uint64]:
         ends[1:] = np.cumsum(terms)
         ends = ends[X.indptr]
         return np.diff(ends)
-    return _bits(np.ascontiguousarray(X)) @ multipliers
+    prints = np.empty(len(X), dtype=np.uint64)
+    for start in range(0, len(X), HASHED_TOGETHER):
+        rows = slice(start, start + HASHED_TOGETHER)
+        prints[rows] = _bits(np.ascontiguousarray(X[rows])) @ multipliers
+    return prints
 
 
 def fingerprint_multipliers(n_features: int) -> NDArray[np.uint64]:

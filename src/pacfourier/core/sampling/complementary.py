@@ -5,8 +5,12 @@ to a linear model. Forward selection looks at the residuals instead: it takes th
 explains most of them, fits again, and goes on (orthogonal least squares; Chen, Billings and Luo,
 1989). A sweep of exchanges then takes each out again and chooses anew, because the first were
 chosen when the later ones were not known.
+
+For two classes, the squared error is not what counts in the end: a frequency may tell how likely a
+class is, and change no decision. So choices are compared by the errors of a linear model, too.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +23,7 @@ __all__ = [
     "column_products",
     "exchanged_choice",
     "explained_gains",
+    "fewest_errors",
     "forward_choice",
 ]
 
@@ -60,7 +65,7 @@ class ColumnProducts(NamedTuple):
         cosines = np.arange(len(self.merits))
         sines = len(self.merits) + cosines
         pairs = ((cosines, cosines), (cosines, sines), (sines, sines))
-        return np.stack([self.columns[pair] for pair in pairs])
+        return np.stack([self.columns[pair] for pair in pairs]).astype(np.float64)
 
     def gains(self, aligned: FloatArray, gram: FloatArray) -> FloatArray:
         """Return how much of the residuals each candidate explains, or zero if it is negligible."""
@@ -90,10 +95,11 @@ def column_products(
     roots = np.sqrt(shares).astype(waves.dtype)
     outputs = standardised(outputs, shares).astype(waves.dtype) * roots[:, np.newaxis]
     # The intercept is taken out of the columns, and all later work is done on their products.
-    waves = (waves - (waves @ shares.astype(waves.dtype))[..., np.newaxis]) * roots
+    waves = waves - (waves @ shares.astype(waves.dtype))[..., np.newaxis]
+    waves *= roots
     columns = waves.reshape(-1, len(roots))
     return ColumnProducts(
-        (columns @ columns.T).astype(np.float64),
+        columns @ columns.T,
         (waves @ outputs).astype(np.float64),
         merits,
         float(np.square(outputs).sum()),
@@ -174,7 +180,7 @@ def left_over(products: ColumnProducts, chosen: IntArray) -> tuple[FloatArray, F
     """
     n_candidates = len(products.merits)
     columns = np.concatenate([chosen, n_candidates + chosen])
-    rows = products.columns[columns]
+    rows = products.columns[columns].astype(np.float64)
     values, vectors = np.linalg.eigh(rows[:, columns])
     # Rounding may leave eigenvalues slightly negative.
     roots = (vectors / np.sqrt(np.maximum(values, 0.0) + RIDGE)).T
@@ -185,6 +191,37 @@ def left_over(products: ColumnProducts, chosen: IntArray) -> tuple[FloatArray, F
     pairs = ((0, 0), (0, 1), (1, 1))
     shared = [np.einsum("km,km->m", taken[:, i], taken[:, j]) for i, j in pairs]
     return products.aligned - explained, products.gram - np.stack(shared)
+
+
+def fewest_errors(
+    choices: Sequence[IntArray], waves: FloatArray, signs: FloatArray, weights: FloatArray
+) -> IntArray:
+    """Return the choice with which a linear model makes the fewest errors, the first of equals.
+
+    Parameters
+    ----------
+    choices : sequence of arrays of shape (size,)
+        Indices of candidates.
+    waves : array of shape (2, n_candidates, n_samples)
+        The cosines and the sines of each candidate.
+    signs : array of shape (n_samples,)
+        Which of two classes each sample has.
+    weights : array of shape (n_samples,)
+        How much an error counts.
+    """
+    errors = [sign_errors(waves[:, chosen], signs, weights) for chosen in choices]
+    return choices[int(np.argmin(errors))]
+
+
+def sign_errors(waves: FloatArray, signs: FloatArray, weights: FloatArray) -> float:
+    """Return the weight of the samples to which least squares with an intercept give a wrong sign.
+
+    Classes are not balanced here: most linear models count every sample once.
+    """
+    columns = np.concatenate([*waves, np.ones((1, len(signs)))]).astype(np.float64)
+    scaled = columns * (weights / weights.sum())
+    fit = np.linalg.solve(scaled @ columns.T + RIDGE * np.eye(len(columns)), scaled @ signs)
+    return float(weights[(fit @ columns > 0) != (signs > 0)].sum())
 
 
 def standardised(outputs: FloatArray, shares: FloatArray) -> FloatArray:
