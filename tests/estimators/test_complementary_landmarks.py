@@ -22,7 +22,7 @@ def sample(rng):
 
 
 def fitted(X, y, **parameters):
-    options = {"n_landmarks": 6, "gamma": 0.3, "n_frequencies": 20, "random_state": 0}
+    options = {"n_landmarks": 6, "gamma": 0.3, "n_frequencies": 3, "random_state": 0}
     return PBLandmarks("complementary", **(options | parameters)).fit(X, y)
 
 
@@ -61,7 +61,7 @@ def test_posteriors_start_from_components_and_move_by_shares_of_beta(sample):
     X, y = sample
     model = fitted(X, y, beta=2.0)
     assert model.pool_.spectrum == Mixture([RBF(0.075), RBF(0.3), RBF(1.2)])
-    assert model.posterior_.shape == (6, 6 * 20)
+    assert model.posterior_.shape == (6, 64 * 3)
     frequencies = model.pool_[:].astype(np.float64)
     densities = np.exp([part.log_density(frequencies) for part in model.pool_.spectrum.components])
     shares = densities / densities.sum(axis=0)
@@ -85,7 +85,8 @@ def test_where_labels_teach_nothing_a_similarity_can_be_the_kernel(sample):
 
 def test_shared_frequencies_mixtures_and_own_kernels(sample):
     X, y = sample
-    assert len(fitted(X, y, frequencies="shared").pool_) == 20
+    assert len(fitted(X, y, frequencies="shared").pool_) == 3
+    assert len(fitted(X, y, n_landmarks=70).pool_) == 70 * 3
     assert len(fitted(X, y, gamma="multiscale").pool_.spectrum.components) == 10
     own = fitted(X, y, kernel=RBF(0.7))
     assert own.pool_.spectrum == RBF(0.7)
@@ -112,7 +113,7 @@ def test_later_batches_keep_the_landmarks_and_their_similarities(sample):
 def test_a_new_fit_with_other_landmarks_forgets_the_similarities(sample):
     X, y = sample
     model = fitted(X, y).set_params(landmarks="random").fit(X, y)
-    fresh = PBLandmarks("random", n_landmarks=6, gamma=0.3, n_frequencies=20, random_state=0)
+    fresh = PBLandmarks("random", n_landmarks=6, gamma=0.3, n_frequencies=3, random_state=0)
     np.testing.assert_array_equal(model.transform(X), fresh.fit(X, y).transform(X))
 
 
@@ -142,7 +143,7 @@ def test_certificates_cover_the_truth():
     for seed in range(200):
         y = rng.choice([-1, 1], 80)
         X = rng.standard_normal((80, 1)) + y[:, np.newaxis]
-        model = fitted(X, y, n_landmarks=4, n_frequencies=8, gamma=0.5, random_state=seed)
+        model = fitted(X, y, n_landmarks=4, gamma=0.5, random_state=seed)
         omegas = model.pool_[:][:, 0].astype(float)
         # E lambda cos(omega (point - x)) with x ~ N(+-1, 1) and equal odds.
         points, labels = model.landmarks_, model.landmark_labels_[:, np.newaxis]

@@ -26,6 +26,8 @@ MOST_ROWS = 5_000
 FEWEST_CANDIDATES = 600
 # Memory and time of a choice grow with the square of the number of landmarks.
 MOST_LANDMARKS = 300
+# Fewer landmarks share as many frequencies as this number of landmarks would.
+FEWEST_OWNERS = 64
 # The shares of beta that every candidate tries. Zero leaves the kernel as it is.
 TILTS = (0.0, 0.1, 0.3, 1.0)
 

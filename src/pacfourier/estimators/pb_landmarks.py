@@ -37,6 +37,7 @@ from pacfourier.estimators.base import (
     read_sample,
 )
 from pacfourier.estimators.complementary_landmarks import (
+    FEWEST_OWNERS,
     SimilarityShapes,
     complementary_similarities,
     contest_of,
@@ -160,7 +161,7 @@ class PBLandmarks(LandmarkMap):
 
     Notes
     -----
-    Complementary landmarks share all frequencies: n_landmarks * n_frequencies of them, or
+    Complementary landmarks share all frequencies: max(n_landmarks, 64) * n_frequencies of them, or
     n_frequencies if ``frequencies="shared"``. If ``kernel`` is a name and ``gamma`` is not
     "multiscale", the prior is an equal mixture of kernels with gamma / 4, gamma and 4 gamma. The
     posterior of a landmark starts from one component of the mixture, with a kernel of its own,
@@ -480,10 +481,9 @@ class PBLandmarks(LandmarkMap):
         )
 
     def _new_pool(
-        self, spectrum: Spectrum, n_features: int, seed: int, n_landmarks: int
+        self, spectrum: Spectrum, n_features: int, seed: int, n_owners: int
     ) -> FrequencyPool:
-        n_owners = 1 if self.frequencies == "shared" else n_landmarks
-        size = n_owners * self.n_frequencies
+        size = self.n_frequencies * (1 if self.frequencies == "shared" else n_owners)
         return FrequencyPool(spectrum, size, n_features, seed, self.sampling)
 
     def _complementary(
@@ -499,7 +499,8 @@ class PBLandmarks(LandmarkMap):
         spectrum = prior_spectrum(sample, self, np.random.default_rng(seed))
         if isinstance(self.kernel, str) and self.gamma != "multiscale":
             spectrum = three_bandwidths(spectrum)
-        self.pool_ = self._new_pool(spectrum, sample.n_features, seed, n_landmarks)
+        n_owners = max(n_landmarks, FEWEST_OWNERS)
+        self.pool_ = self._new_pool(spectrum, sample.n_features, seed, n_owners)
         chosen, self._shapes = complementary_similarities(
             contest,
             self.pool_,
