@@ -159,6 +159,10 @@ class PBLandmarks(LandmarkMap):
     feature_names_in_ : array of shape (n_features,)
         Names of the features seen during fit. Only defined if all column names of X are strings.
 
+    See Also
+    --------
+    RBFLandmarks : The kernel itself, before anything is learned.
+
     Notes
     -----
     Complementary landmarks share all frequencies: max(n_landmarks, 64) * n_frequencies of them, or
@@ -170,10 +174,6 @@ class PBLandmarks(LandmarkMap):
     tries these four values, each with a random component. On at most 5,000 samples, forward
     selection takes the similarity that lowers the squared error of a linear model most, one after
     the other.
-
-    See Also
-    --------
-    RBFLandmarks : The kernel itself, before anything is learned.
 
     Examples
     --------
