@@ -88,7 +88,8 @@ def landmark_phases(
     n_landmarks, n_features = landmarks.shape
     phases = np.empty((n_landmarks, n_frequencies))
     if shared:
-        phases[:] = landmarks @ pool[:].T.astype(np.float64)
+        for band in frequency_bands(n_frequencies, n_features):
+            phases[:, band] = landmarks @ pool[band].T.astype(np.float64)
         return phases
     size = landmarks_per_band(n_frequencies, n_features)
     for start in range(0, n_landmarks, size):
