@@ -1,7 +1,7 @@
 """Selection of landmarks: rows of the sample, centroids, or points that the user gives."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from pacfourier.core.phases import precision_of
 from pacfourier.data.blocks import BlockedSample
 from pacfourier.data.samples import Sample
 
-SELECTIONS = ("random", "stratified", "kmeans", "medoids")
+SELECTIONS = ("random", "stratified", "kmeans", "medoids", "complementary")
 
 
 class Landmarks(NamedTuple):
@@ -30,18 +30,25 @@ class Landmarks(NamedTuple):
 
 
 def select_landmarks(
-    landmarks: Any, n_landmarks: float, sample: Sample | BlockedSample, rng: np.random.Generator
+    landmarks: Any,
+    n_landmarks: float,
+    sample: Sample | BlockedSample,
+    rng: np.random.Generator,
+    complementary: Callable[..., IntArray] | None = None,
 ) -> Landmarks:
     """Return landmarks, chosen as the parameters of an estimator say.
 
     Parameters
     ----------
-    landmarks : {"random", "stratified", "kmeans", "medoids"}, (points, labels) or callable
+    landmarks : one of ``SELECTIONS``, (points, labels) or callable
         A callable takes (X, y, n_landmarks, rng) and returns indices or (points, labels).
     n_landmarks : int or float
         A count, or a fraction of the samples. Not used for given points.
     sample : Sample, or BlockedSample if the points are given
     rng : numpy.random.Generator
+    complementary : callable, default=None
+        Takes (X, y, n_landmarks, rng) and returns the indices for "complementary", which depend on
+        the similarities of the estimator.
 
     Returns
     -------
@@ -65,6 +72,8 @@ def select_landmarks(
     count = landmark_count(n_landmarks, X.shape[0])
     if landmarks == "random":
         return _rows(np.sort(rng.choice(X.shape[0], size=count, replace=False)), X, y)
+    if landmarks == "complementary" and complementary is not None:
+        return _rows(complementary(X, y, count, rng), X, y)
     return _by_class(landmarks, count, X, y, rng)
 
 

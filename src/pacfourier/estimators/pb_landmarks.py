@@ -6,18 +6,21 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.arrays import FloatArray, matching
+from pacfourier.arrays import FloatArray, IntArray, matching
 from pacfourier.bounds import BoundRecord
 from pacfourier.core.alignment.landmarks import (
     LandmarkWaves,
     landmark_phases,
     landmark_similarities,
     landmark_waves,
+    shared_similarities,
 )
 from pacfourier.core.alignment.summary import row_fingerprints
 from pacfourier.core.features import fourier_features
+from pacfourier.core.prior.components import log_component_shares, three_bandwidths
 from pacfourier.core.prior.frequencies import FrequencyPool, Sampling
 from pacfourier.data.samples import classed_rows, validated
 from pacfourier.estimators.base import (
@@ -32,6 +35,12 @@ from pacfourier.estimators.base import (
     prior_source,
     prior_spectrum,
     read_sample,
+)
+from pacfourier.estimators.complementary_landmarks import (
+    FEWEST_OWNERS,
+    SimilarityShapes,
+    complementary_similarities,
+    contest_of,
 )
 from pacfourier.estimators.learned_landmarks import (
     ABSENT,
@@ -54,7 +63,8 @@ class PBLandmarks(LandmarkMap):
 
     Use it for features that you can interpret: column l says how similar a sample is to landmark l.
     A landmark is a reference point with a class, usually one of the samples. y must hold classes.
-    With more than a few landmarks, ``RBFLandmarks`` usually gives better predictions.
+    For predictions, use ``landmarks="complementary"``. With the other landmarks, unless they are
+    very few, ``RBFLandmarks`` usually predicts better.
 
     For every landmark :math:`x_l`, frequencies :math:`\omega^l_m` are drawn from the prior, which
     is the Fourier transform of a kernel. The loss :math:`\hat L^l_m` says how badly the cosine of a
@@ -68,10 +78,13 @@ class PBLandmarks(LandmarkMap):
 
     Parameters
     ----------
-    landmarks : {"medoids", "kmeans", "random", "stratified"}, tuple or callable, default="medoids"
+    landmarks : str, tuple or callable, default="medoids"
         How to choose the landmarks.
 
         - "medoids": in each class, the samples nearest to the centroids of k-means.
+        - "complementary": samples chosen together, each for what the similarities to the others
+          leave unexplained of the classes. At most 300. They make the best predictions; the Notes
+          say how they are learned.
         - "kmeans": in each class, the centroids themselves. They cannot be certified.
         - "random": samples drawn at random, without looking at the data.
         - "stratified": samples drawn at random in each class.
@@ -127,7 +140,8 @@ class PBLandmarks(LandmarkMap):
     is_sample_ : array of shape (n_landmarks,)
         Whether each landmark is one of the samples, with the same label.
     losses_ : array of shape (n_landmarks, n_frequencies)
-        Loss of each frequency for each landmark.
+        Loss of each frequency for each landmark. Complementary landmarks have a column for every
+        frequency of ``pool_``, here and in the next two.
     posterior_ : array of shape (n_landmarks, n_frequencies)
         Weight of each frequency for each landmark. The weights of a landmark sum to one.
     phases_ : array of shape (n_landmarks, n_frequencies)
@@ -149,6 +163,18 @@ class PBLandmarks(LandmarkMap):
     --------
     RBFLandmarks : The kernel itself, before anything is learned.
 
+    Notes
+    -----
+    Complementary landmarks share all frequencies: max(n_landmarks, 64) * n_frequencies of them, or
+    n_frequencies if ``frequencies="shared"``. If ``kernel`` is a name and ``gamma`` is not
+    "multiscale", the prior is an equal mixture of kernels with gamma / 4, gamma and 4 gamma. The
+    posterior of a landmark starts from one component of the mixture, with a kernel of its own,
+    and moves from there by 0, 0.1, 0.3 or 1 times beta. So a similarity can stay a kernel where
+    labels teach nothing. Up to 600 random samples, or twice the number of landmarks, compete. Each
+    tries these four values, each with a random component. On at most 5,000 samples, forward
+    selection takes the similarity that lowers the squared error of a linear model most, one after
+    the other.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -157,6 +183,9 @@ class PBLandmarks(LandmarkMap):
     >>> model.transform(X).shape, model.posterior_.shape
     ((150, 6), (6, 64))
     """
+
+    # What was chosen for each complementary landmark, or None if the landmarks are others.
+    _shapes: SimilarityShapes | None = None
 
     def __init__(
         self,
@@ -240,6 +269,8 @@ class PBLandmarks(LandmarkMap):
         check_is_fitted(other)
         is_same = type(other) is type(self) and self.pool_ == other.pool_
         is_same = is_same and np.array_equal(self.phases_, other.phases_)
+        if self._shapes is not None:
+            is_same = is_same and self._shapes.equals(other._shapes)
         if not is_same or not np.array_equal(self.landmark_labels_, other.landmark_labels_):
             raise ValueError(
                 "merge needs two estimators over the same landmarks and frequencies: pass "
@@ -268,6 +299,11 @@ class PBLandmarks(LandmarkMap):
             A new estimator. This one is not changed.
         """
         check_is_fitted(self)
+        if self._shapes is not None:
+            raise ValueError(
+                "redraw needs landmarks that were chosen without looking at beta, got "
+                f"landmarks='complementary': fit again with beta={beta!r}."
+            )
         redrawn = copy.copy(self).set_params(beta=beta)
         redrawn._check_parameters()
         return redrawn._keep(self._learned())
@@ -293,9 +329,7 @@ class PBLandmarks(LandmarkMap):
         if not self._is_shared:
             posteriors = self.posterior_[np.newaxis]
             return landmark_similarities(X, self.pool_, self.phases_, posteriors)[0]
-        waves = fourier_features(X, self.pool_[:], np.ones(len(self.pool_)))
-        weights = self.posterior_ * np.exp(1j * self.phases_)
-        return waves @ matching(X, np.hstack([weights.real, weights.imag]).T)
+        return shared_similarities(X, self.pool_, self.phases_, self.posterior_)
 
     def similarity(self, X: Any, landmark: int) -> Any:
         """Return the learned similarity of samples to one landmark.
@@ -433,20 +467,50 @@ class PBLandmarks(LandmarkMap):
 
     def _begin(self, sample: AnySample, classes: Any) -> None:
         """Choose landmarks and frequencies."""
-        seed = self._choose_landmarks(sample, classes)
         self._prior_source = prior_source(self)
-        self._is_shared = self.frequencies == "shared"
-        n_owners = 1 if self._is_shared else self.landmarks_.shape[0]
-        self.pool_ = FrequencyPool(
-            prior_spectrum(sample, self, np.random.default_rng(seed)),
-            n_owners * self.n_frequencies,
-            sample.n_features,
-            seed,
-            self.sampling,
-        )
+        self._is_shared = self.frequencies == "shared" or _is_complementary(self.landmarks)
+        self._shapes = None
+        seed = self._choose_landmarks(sample, classes)
+        if self._shapes is None:
+            spectrum = prior_spectrum(sample, self, np.random.default_rng(seed))
+            n_landmarks = self.landmarks_.shape[0]
+            self.pool_ = self._new_pool(spectrum, sample.n_features, seed, n_landmarks)
+        n_frequencies = len(self.pool_) if self._is_shared else self.n_frequencies
         self.phases_ = landmark_phases(
-            self.landmarks_, self.pool_, self.n_frequencies, shared=self._is_shared
+            self.landmarks_, self.pool_, n_frequencies, shared=self._is_shared
         )
+
+    def _new_pool(
+        self, spectrum: Spectrum, n_features: int, seed: int, n_owners: int
+    ) -> FrequencyPool:
+        size = self.n_frequencies * (1 if self.frequencies == "shared" else n_owners)
+        return FrequencyPool(spectrum, size, n_features, seed, self.sampling)
+
+    def _complementary(
+        self,
+        sample: AnySample,
+        seed: int,
+        X: Any,
+        y: NDArray[Any],
+        n_landmarks: int,
+        rng: np.random.Generator,
+    ) -> IntArray:
+        contest = contest_of(X, y, n_landmarks, rng)
+        spectrum = prior_spectrum(sample, self, np.random.default_rng(seed))
+        if isinstance(self.kernel, str) and self.gamma != "multiscale":
+            spectrum = three_bandwidths(spectrum)
+        n_owners = max(n_landmarks, FEWEST_OWNERS)
+        self.pool_ = self._new_pool(spectrum, sample.n_features, seed, n_owners)
+        chosen, self._shapes = complementary_similarities(
+            contest,
+            self.pool_,
+            log_component_shares(self.pool_),
+            target=self._target,
+            inverse_temperature=self.beta * np.sqrt(sample.n_samples),
+            size=n_landmarks,
+            rng=rng,
+        )
+        return contest.indices[chosen]
 
     def _reduced(self, sample: AnySample) -> LearnedOfLandmarks:
         of_block = partial(
@@ -468,6 +532,9 @@ class PBLandmarks(LandmarkMap):
         self.is_sample_ = self._standing == SAMPLE
         self.losses_ = self._waves().losses
         inverse_temperature = self.beta * np.sqrt(self.sums_.n_samples)
+        if self._shapes is not None:
+            self.posterior_ = self._shapes.posteriors(self.losses_, inverse_temperature)
+            return self
         self.posterior_ = np.array(
             [gibbs_posterior(losses, inverse_temperature) for losses in self.losses_]
         )
@@ -482,3 +549,7 @@ class PBLandmarks(LandmarkMap):
         codes = self._target.encode(self.landmark_labels_).toarray()
         agreement = self._target.agreement(self.sums_.totals)
         return landmark_waves(self.sums_, codes, agreement, self.phases_, self.is_sample_)
+
+
+def _is_complementary(landmarks: Any) -> bool:
+    return isinstance(landmarks, str) and landmarks == "complementary"

@@ -1,12 +1,16 @@
 """Kernel values between samples and landmarks, as features."""
 
+from abc import abstractmethod
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from pacfourier.arrays import IntArray
 from pacfourier.core.alignment.targets import ClassTarget, shown_type, target_of
 from pacfourier.data.distances import kernel_matrix
 from pacfourier.data.samples import Sample, classed_rows, validated
@@ -18,6 +22,7 @@ from pacfourier.estimators.base import (
     drawn_seed,
     prior_spectrum,
 )
+from pacfourier.estimators.complementary_landmarks import complementary_rows, contest_of
 from pacfourier.spectra import Spectrum
 
 
@@ -35,7 +40,11 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
         self.classes_ = self._target.classes
         seed = drawn_seed(self.random_state)
         chosen = select_landmarks(
-            self.landmarks, self.n_landmarks, sample, np.random.default_rng([seed, 0])
+            self.landmarks,
+            self.n_landmarks,
+            sample,
+            np.random.default_rng([seed, 0]),
+            partial(self._complementary, sample, seed),
         )
         self._target.observe(chosen.labels)
         self.landmarks_, self.landmark_labels_, self.landmark_indices_ = chosen
@@ -43,6 +52,18 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
         if callable(self.landmarks):
             self._landmark_source = "function"
         return seed
+
+    @abstractmethod
+    def _complementary(
+        self,
+        sample: AnySample,
+        seed: int,
+        X: Any,
+        y: NDArray[Any],
+        n_landmarks: int,
+        rng: np.random.Generator,
+    ) -> IntArray:
+        """Return rows whose similarities explain the classes together."""
 
     @property
     def _n_features_out(self) -> int:
@@ -65,10 +86,12 @@ class RBFLandmarks(LandmarkMap):
 
     Parameters
     ----------
-    landmarks : {"medoids", "kmeans", "random", "stratified"}, tuple or callable, default="medoids"
+    landmarks : str, tuple or callable, default="medoids"
         How to choose the landmarks.
 
         - "medoids": in each class, the samples nearest to the centroids of k-means.
+        - "complementary": samples chosen together, each for what the similarities to the others
+          leave unexplained of the classes. At most 300.
         - "kmeans": in each class, the centroids themselves.
         - "random": samples drawn at random, without looking at the data.
         - "stratified": samples drawn at random in each class.
@@ -159,6 +182,21 @@ class RBFLandmarks(LandmarkMap):
             rng = np.random.default_rng(draft._choose_landmarks(sample))
             draft.spectrum_ = prior_spectrum(sample, self, rng)
         return self
+
+    def _complementary(
+        self,
+        sample: AnySample,
+        seed: int,
+        X: Any,
+        y: NDArray[Any],
+        n_landmarks: int,
+        rng: np.random.Generator,
+    ) -> IntArray:
+        contest = contest_of(X, y, n_landmarks, rng)
+        spectrum = prior_spectrum(sample, self, np.random.default_rng(seed))
+        columns = kernel_matrix(spectrum, contest.X, contest.X[contest.candidates])
+        chosen = complementary_rows(contest, columns, self._target, n_landmarks)
+        return contest.indices[contest.candidates[chosen]]
 
     def transform(self, X: Any) -> Any:
         """Map samples to their kernel values with the landmarks.

@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacfourier.arrays import ComplexArray, FloatArray, Samples, by_kind
+from pacfourier.arrays import ComplexArray, FloatArray, Samples, by_kind, matching
 from pacfourier.core.alignment.sums import AlignmentSums
+from pacfourier.core.features import fourier_features
 from pacfourier.core.phases import (
     FREQUENCY_BAND,
     LARGEST_BAND,
+    frequency_bands,
     largest_magnitudes,
     phase_sizes,
     precision_groups,
@@ -32,7 +34,13 @@ from pacfourier.core.phases import (
 )
 from pacfourier.core.prior.frequencies import FrequencyPool
 
-__all__ = ["LandmarkWaves", "landmark_phases", "landmark_similarities", "landmark_waves"]
+__all__ = [
+    "LandmarkWaves",
+    "landmark_phases",
+    "landmark_similarities",
+    "landmark_waves",
+    "shared_similarities",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +88,8 @@ def landmark_phases(
     n_landmarks, n_features = landmarks.shape
     phases = np.empty((n_landmarks, n_frequencies))
     if shared:
-        phases[:] = landmarks @ pool[:].T.astype(np.float64)
+        for band in frequency_bands(n_frequencies, n_features):
+            phases[:, band] = landmarks @ pool[band].T.astype(np.float64)
         return phases
     size = landmarks_per_band(n_frequencies, n_features)
     for start in range(0, n_landmarks, size):
@@ -181,6 +190,23 @@ def landmark_similarities(
                 )
 
     run_tasks(fill, range(0, n_landmarks, size))
+    return similarities
+
+
+def shared_similarities(
+    X: Any, pool: FrequencyPool, phases: FloatArray, posteriors: FloatArray
+) -> Any:
+    """Return the similarities of samples to landmarks that weight the same frequencies.
+
+    ``phases`` and ``posteriors`` have shape (n_landmarks, n_frequencies). The result has shape
+    (n_samples, n_landmarks) and is of the same kind as X. Waves are made band by band.
+    """
+    similarities: Any = 0
+    for band in frequency_bands(len(pool), pool.n_features):
+        waves = fourier_features(X, pool[band], np.ones(band.stop - band.start))
+        weights = posteriors[:, band] * np.exp(1j * phases[:, band])
+        turned = np.hstack([weights.real, weights.imag]).T
+        similarities = similarities + waves @ matching(X, turned)
     return similarities
 
 

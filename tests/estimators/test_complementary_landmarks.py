@@ -1,0 +1,200 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.linear_model import RidgeClassifier
+
+from pacfourier import PBLandmarks, RBFLandmarks
+from pacfourier.bounds.divergences import kl_divergence
+from pacfourier.core.sampling.complementary_columns import forward_columns
+from pacfourier.data.distances import kernel_matrix
+from pacfourier.estimators.complementary_landmarks import TILTS, contest_of
+from pacfourier.spectra import RBF, Mixture
+
+MAPS = [RBFLandmarks, PBLandmarks]
+
+
+@pytest.fixture
+def sample(rng):
+    y = np.resize([0, 1, 1, 2, 2, 2], 120)
+    return rng.standard_normal((120, 3)) + y[:, np.newaxis], y
+
+
+def fitted(X, y, **parameters):
+    options = {"n_landmarks": 6, "gamma": 0.3, "n_frequencies": 3, "random_state": 0}
+    return PBLandmarks("complementary", **(options | parameters)).fit(X, y)
+
+
+@pytest.mark.parametrize("estimator", MAPS)
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_landmarks_are_distinct_samples(estimator, container, sample):
+    X, y = sample
+    model = estimator("complementary", n_landmarks=10, random_state=0).fit(container(X), y)
+    assert len(set(model.landmark_indices_)) == 10
+    np.testing.assert_array_equal(model.landmark_labels_, y[model.landmark_indices_])
+    assert model.transform(container(X)).shape == (120, 10)
+    again = clone(model).fit(container(X), y)
+    np.testing.assert_array_equal(again.landmark_indices_, model.landmark_indices_)
+
+
+@pytest.mark.parametrize("estimator", MAPS)
+def test_copies_of_rows_are_taken_once_while_there_are_others(estimator, sample):
+    X, y = sample
+    X, y = np.repeat(X[:12], 10, axis=0), np.repeat(y[:12], 10)
+    some = estimator("complementary", n_landmarks=12, random_state=0).fit(X, y)
+    assert len(np.unique(some.landmarks_, axis=0)) == 12
+    more = estimator("complementary", n_landmarks=15, random_state=0).fit(X, y)
+    assert len(set(more.landmark_indices_)) == 15
+
+
+def test_rbf_landmarks_are_chosen_by_forward_selection_on_the_kernel(sample):
+    X, y = sample
+    model = RBFLandmarks("complementary", n_landmarks=8, gamma=0.3, random_state=0).fit(X, y)
+    # All 120 rows compete, and the order of the candidates does not matter.
+    columns = kernel_matrix(RBF(0.3), X, X)
+    chosen = forward_columns(columns, np.eye(3)[y], np.arange(120), 8)
+    np.testing.assert_array_equal(model.landmark_indices_, chosen)
+
+
+def test_posteriors_start_from_components_and_move_by_shares_of_beta(sample):
+    X, y = sample
+    model = fitted(X, y, beta=2.0)
+    assert model.pool_.spectrum == Mixture([RBF(0.075), RBF(0.3), RBF(1.2)])
+    assert model.posterior_.shape == (6, 64 * 3)
+    frequencies = model.pool_[:].astype(np.float64)
+    densities = np.exp([part.log_density(frequencies) for part in model.pool_.spectrum.components])
+    shares = densities / densities.sum(axis=0)
+    assert set(model._shapes.tilts) <= set(TILTS)
+    for row, (component, tilt) in enumerate(zip(*model._shapes[1:], strict=True)):
+        weights = shares[component] * np.exp(-tilt * 2 * np.sqrt(120) * model.losses_[row])
+        np.testing.assert_allclose(model.posterior_[row], weights / weights.sum(), atol=1e-10)
+
+
+def test_where_labels_teach_nothing_a_similarity_can_be_the_kernel(sample):
+    """3,000 frequencies, a third of them for each bandwidth: a standard error of about 0.03."""
+    X, y = sample
+    model = fitted(X, y, n_landmarks=40, frequencies="shared", n_frequencies=3000)
+    plain = np.flatnonzero(model._shapes.tilts == 0)
+    assert len(plain) > 0
+    for row in plain:
+        kernel = model.pool_.spectrum.components[model._shapes.components[row]]
+        expected = kernel.kernel(X - model.landmarks_[row])
+        np.testing.assert_allclose(model.similarity(X, row), expected, atol=0.15)
+
+
+def test_shared_frequencies_mixtures_and_own_kernels(sample):
+    X, y = sample
+    assert len(fitted(X, y, frequencies="shared").pool_) == 3
+    assert len(fitted(X, y, n_landmarks=70).pool_) == 70 * 3
+    assert len(fitted(X, y, gamma="multiscale").pool_.spectrum.components) == 10
+    own = fitted(X, y, kernel=RBF(0.7))
+    assert own.pool_.spectrum == RBF(0.7)
+    assert set(own._shapes.components) == {0}
+
+
+def test_later_batches_keep_the_landmarks_and_their_similarities(sample):
+    X, y = sample
+    first = fitted(X[:60], y[:60])
+    streamed = clone(first).partial_fit(X[:60], y[:60]).partial_fit(X[60:], y[60:])
+    np.testing.assert_array_equal(streamed.landmarks_, first.landmarks_)
+    np.testing.assert_array_equal(streamed._shapes.tilts, first._shapes.tilts)
+    merged = first.merge(clone(first).fit(X[:60], y[:60]))
+    np.testing.assert_allclose(merged.losses_, first.losses_, atol=0.02)
+    other = fitted(X[60:], y[60:])
+    with pytest.raises(ValueError, match="same landmarks and frequencies"):
+        first.merge(other)
+    changed = fitted(X[:60], y[:60])
+    changed._shapes = changed._shapes._replace(tilts=1 - changed._shapes.tilts)
+    with pytest.raises(ValueError, match="same landmarks and frequencies"):
+        first.merge(changed)
+
+
+def test_a_new_fit_with_other_landmarks_forgets_the_similarities(sample):
+    X, y = sample
+    model = fitted(X, y).set_params(landmarks="random").fit(X, y)
+    fresh = PBLandmarks("random", n_landmarks=6, gamma=0.3, n_frequencies=3, random_state=0)
+    np.testing.assert_array_equal(model.transform(X), fresh.fit(X, y).transform(X))
+
+
+def test_the_certificate_pays_for_the_choice_among_all_samples(sample):
+    X, y = sample
+    model = fitted(X, y)
+    certificate = model.certificate()
+    divergences = [kl_divergence(posterior) for posterior in model.posterior_]
+    assert certificate.divergence == pytest.approx(np.mean(divergences) + np.log(120 / 6))
+    assert {a.name: a.status for a in certificate.assumptions}["landmarks"] == "holds"
+    losses = np.sum(model.posterior_ * model.losses_, axis=1)
+    assert certificate.empirical_loss == pytest.approx(losses.mean())
+    assert certificate.value > losses.mean()
+    each = model.certificate(of="each")
+    assert each[2].divergence == pytest.approx(divergences[2] + np.log(120))
+    computed = fitted(X, y, gamma="median").certificate()
+    with pytest.raises(ValueError, match="gamma"):
+        _ = computed.value
+
+
+def test_certificates_cover_the_truth():
+    """200 samples, two classes on a line; landmarks and similarities chosen with the labels.
+
+    If the bound failed with probability 0.05, no failure would have probability 4e-5.
+    """
+    rng = np.random.default_rng(1)
+    for seed in range(200):
+        y = rng.choice([-1, 1], 80)
+        X = rng.standard_normal((80, 1)) + y[:, np.newaxis]
+        parameters = {"frequencies": "shared", "n_frequencies": 32, "gamma": 0.5}
+        model = fitted(X, y, n_landmarks=4, random_state=seed, **parameters)
+        omegas = model.pool_[:][:, 0].astype(float)
+        # E lambda cos(omega (point - x)) with x ~ N(+-1, 1) and equal odds.
+        points, labels = model.landmarks_, model.landmark_labels_[:, np.newaxis]
+        means = [np.exp(-(omegas**2) / 2) * np.cos(omegas * (points - side)) for side in (-1, 1)]
+        truth = (1 - labels * (means[1] - means[0]) / 2) / 2
+        losses = np.sum(model.posterior_ * truth, axis=1)
+        for bound in ("unexpected_bernstein", "kl"):
+            assert model.certificate(bound=bound).value >= losses.mean()
+            each = [item.value for item in model.certificate(of="each", bound=bound)]
+            assert (np.array(each) >= losses).all()
+
+
+def errors(model, digits):
+    X, y, X_test, y_test = digits
+    machine = RidgeClassifier(1e-3).fit(model.fit(X, y).transform(X), y)
+    return 100 - 100 * machine.score(model.transform(X_test), y_test)
+
+
+@pytest.mark.parametrize("estimator", MAPS)
+def test_complementary_landmarks_predict_better_than_random_ones(estimator):
+    X, y = load_digits(return_X_y=True)
+    digits = (X[:900] / 16, y[:900], X[900:] / 16, y[900:])
+    rules = ("complementary", "random")
+    together, random = (
+        np.mean([errors(estimator(r, n_landmarks=30, random_state=s), digits) for s in range(2)])
+        for r in rules
+    )
+    assert together < 0.9 * random
+
+
+def test_labels_without_meaning_are_not_predicted(rng):
+    """The choice looks at the labels, and must not make new rows look predictable."""
+    X, y = rng.standard_normal((600, 5)), rng.choice([0, 1], 600)
+    model = fitted(X[:300], y[:300], n_landmarks=20)
+    machine = RidgeClassifier(1.0).fit(model.transform(X[:300]), y[:300])
+    # The score of a guess has a standard deviation of 0.029 on 300 rows.
+    assert abs(machine.score(model.transform(X[300:]), y[300:]) - 0.5) < 0.12
+
+
+def test_refusals_say_what_to_do(sample):
+    X, y = sample
+    with pytest.raises(ValueError, match=r"redraw .* fit again with beta=3\.0"):
+        fitted(X, y).redraw(beta=3.0)
+    with pytest.raises(ValueError, match=r"at most 300 .* got 301"):
+        contest_of(np.zeros((400, 2)), np.zeros(400), 301, np.random.default_rng(0))
+    assert len(contest_of(X, y, 100, np.random.default_rng(0)).candidates) == 120
+
+
+def test_dask_collections_need_given_landmarks(sample):
+    da = pytest.importorskip("dask.array")
+    X, y = sample
+    with pytest.raises(ValueError, match=r"\(points, labels\) for data in blocks, got 'compl"):
+        fitted(da.from_array(X), da.from_array(y))
