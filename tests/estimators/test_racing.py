@@ -174,7 +174,7 @@ def test_redraw_goes_on_from_the_race(sample):
 @pytest.fixture
 def few_are_many(monkeypatch):
     """Let "auto" race from 6,000 rows on, the size of the sample."""
-    monkeypatch.setattr(learned, "FEWEST_RACING_ROWS", 6_000)
+    monkeypatch.setattr(learned, "FEWEST_RACING_PAIRS", 6_000 * N_CANDIDATES)
 
 
 @pytest.mark.usefixtures("few_are_many")
@@ -189,12 +189,14 @@ def test_auto_races_on_many_rows(estimator, sample):
 
 
 @pytest.mark.usefixtures("few_are_many")
-def test_auto_does_not_race_on_fewer_rows(sample):
+def test_auto_does_not_race_with_fewer_rows_or_candidates(sample):
     X, y = sample
     found = fitted(PBRFF, (X[:5_999], y[:5_999]), search="auto")
     full = fitted(PBRFF, (X[:5_999], y[:5_999]), search="full")
     np.testing.assert_array_equal(found.posterior_, full.posterior_)
     assert found.partial_fit(X, y).sums_.n_samples == 11_999
+    few = fitted(PBRFF, sample, search="auto", n_candidates=N_CANDIDATES - 1)
+    assert few._representatives is None
 
 
 @pytest.mark.usefixtures("few_are_many")

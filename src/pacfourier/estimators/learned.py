@@ -74,8 +74,8 @@ from pacfourier.pacbayes.posteriors import (
 # Up to this many multiplications precision="auto" is double, because it takes no time.
 SMALL_WORK = 10**9
 SEARCHES = ("auto", "full", "racing")
-# From so many rows on, search="auto" races.
-FEWEST_RACING_ROWS = 100_000
+# From so many pairs of a row and a candidate on, search="auto" races. A full search takes seconds.
+FEWEST_RACING_PAIRS = 2 * 10**9
 # Complementary draws multiply gains by this power of 1 - 2 loss.
 PREFERENCE = 0.25
 # Failure probability of the certificate that beta="bound" minimises.
@@ -204,8 +204,9 @@ class LearnedFourierMap(SupervisedFourierMap):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one more batch of data.
 
-        The result is the same as that of ``fit`` on all batches together, with one exception: if
-        ``gamma`` is "scale" or "median", it is computed from the first batch only.
+        The result is the same as that of ``fit`` on all batches together, with two exceptions. If
+        ``gamma`` is "scale" or "median", it is computed from the first batch only. And candidates
+        race only in ``fit`` (see ``search``).
 
         Parameters
         ----------
@@ -410,7 +411,7 @@ class LearnedFourierMap(SupervisedFourierMap):
             check_race(sample, pool)
             return sample.whole
         rows = sample.whole if self.search == "auto" else None
-        is_large = rows is not None and sample.n_samples >= FEWEST_RACING_ROWS
+        is_large = rows is not None and sample.n_samples * len(pool) >= FEWEST_RACING_PAIRS
         return rows if is_large and race_obstacle(sample, pool) is None else None
 
     def _ranking(self) -> Callable[[AlignmentSums, Target], FloatArray]:

@@ -100,9 +100,9 @@ class PBRFF(LearnedFourierMap):
           A representative gets the weight of its group, and the certificate stays valid. The fit
           takes less than half the time on large arrays. X must be an array in memory. No
           ``partial_fit`` or ``merge`` can follow.
-        - "auto": "racing" for an array in memory of at least 100,000 rows, unless ``sampling`` is
-          "structured". Otherwise "full", as for tensors, batches, Dask collections and
-          ``partial_fit``.
+        - "auto": "racing" for an array in memory, if there are at least 2e9 pairs of a row and a
+          candidate (100,000 rows and 20,000 candidates), and ``sampling`` is not "structured".
+          Otherwise "full", as for tensors, batches, Dask collections and ``partial_fit``.
     precision : {"auto", "single", "double"}, default="auto"
         Floating-point precision of the products of samples and frequencies. "auto" is double
         for small problems and single otherwise. Products that are too large for single
