@@ -146,7 +146,7 @@ def work_curves(name: str) -> dict[int, list[tuple[float, float]]]:
     Work is relative to the full search. Half as many candidates represent groups as are the best.
     """
     parts = parts_of(name)
-    full = PBRFF(100, random_state=0).fit(parts.X, parts.y)
+    full = PBRFF(100, search="full", random_state=0).fit(parts.X, parts.y)
     order = np.random.default_rng(0).permutation(len(parts.y))
     curves = {}
     for share in ROW_SHARES:

@@ -104,6 +104,9 @@ def test_later_batches_keep_the_landmarks_and_their_similarities(sample):
     other = fitted(X[60:], y[60:])
     with pytest.raises(ValueError, match="same landmarks and frequencies"):
         first.merge(other)
+    given = fitted(X[60:], y[60:]).set_params(landmarks=(first.landmarks_, first.landmark_labels_))
+    with pytest.raises(ValueError, match="same landmarks and frequencies"):
+        first.merge(given.fit(X[60:], y[60:]))
     changed = fitted(X[:60], y[:60])
     changed._shapes = changed._shapes._replace(tilts=1 - changed._shapes.tilts)
     with pytest.raises(ValueError, match="same landmarks and frequencies"):
@@ -191,6 +194,19 @@ def test_refusals_say_what_to_do(sample):
     with pytest.raises(ValueError, match=r"at most 300 .* got 301"):
         contest_of(np.zeros((400, 2)), np.zeros(400), 301, np.random.default_rng(0))
     assert len(contest_of(X, y, 100, np.random.default_rng(0)).candidates) == 120
+
+
+@pytest.mark.parametrize("estimator", MAPS)
+def test_a_fraction_of_many_rows_gives_the_most_landmarks_that_are_possible(estimator, rng):
+    X, y = rng.standard_normal((700, 2)), np.resize([0, 1], 700)
+    parameters = {"n_landmarks": 0.5, "random_state": 0}
+    if estimator is PBLandmarks:
+        parameters |= {"frequencies": "shared", "n_frequencies": 4}
+    model = estimator("complementary", **parameters).fit(X, y)
+    assert len(model.landmarks_) == 300
+    for refused in (1.5, 301, True, "all"):
+        with pytest.raises(ValueError, match="n_landmarks must be"):
+            clone(model).set_params(n_landmarks=refused).fit(X, y)
 
 
 def test_dask_collections_need_given_landmarks(sample):

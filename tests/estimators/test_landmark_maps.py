@@ -23,6 +23,11 @@ def sample(rng):
     return rng.standard_normal((120, 3)) + y[:, np.newaxis], y
 
 
+def selected(landmarks, n_landmarks, X, y, rng):
+    """What ``select_landmarks`` chooses without a function for complementary landmarks."""
+    return select_landmarks(landmarks, n_landmarks, Sample(Block(X, y)), rng, pytest.fail)
+
+
 def statuses(certificate):
     return {item.name: item.status for item in certificate.assumptions}
 
@@ -39,7 +44,7 @@ def test_shares_are_as_equal_as_the_classes_allow():
 @pytest.mark.parametrize("count", [1, 3, 10, 40, 120])
 def test_landmarks_by_class_take_equal_shares(landmarks, count, sample, rng):
     X, y = sample
-    chosen = select_landmarks(landmarks, count, Sample(Block(X, y)), rng)
+    chosen = selected(landmarks, count, X, y, rng)
     assert chosen.points.shape == (count, 3)
     counts = [np.sum(chosen.labels == label) for label in range(3)]
     assert counts == equal_shares(count, [20, 40, 60]).tolist()
@@ -53,15 +58,15 @@ def test_landmarks_by_class_take_equal_shares(landmarks, count, sample, rng):
 
 def test_random_landmarks_do_not_look_at_the_data(sample):
     X, y = sample
-    first = select_landmarks("random", 10, Sample(Block(X, y)), np.random.default_rng(3))
-    other = select_landmarks("random", 10, Sample(Block(-7 * X, y[::-1])), np.random.default_rng(3))
+    first = selected("random", 10, X, y, np.random.default_rng(3))
+    other = selected("random", 10, -7 * X, y[::-1], np.random.default_rng(3))
     np.testing.assert_array_equal(first.indices, other.indices)
 
 
 def test_medoids_are_the_samples_nearest_to_the_centroids(sample):
     X, y = sample
-    centroids = select_landmarks("kmeans", 6, Sample(Block(X, y)), np.random.default_rng(0))
-    medoids = select_landmarks("medoids", 6, Sample(Block(X, y)), np.random.default_rng(0))
+    centroids = selected("kmeans", 6, X, y, np.random.default_rng(0))
+    medoids = selected("medoids", 6, X, y, np.random.default_rng(0))
     for centroid, label, index in zip(
         centroids.points, centroids.labels, medoids.indices, strict=True
     ):
@@ -73,7 +78,7 @@ def test_medoids_are_the_samples_nearest_to_the_centroids(sample):
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 def test_medoids_of_repeated_points_are_still_distinct_rows(container, rng):
     X, y = container(np.ones((10, 2))), np.resize([0, 1], 10)
-    chosen = select_landmarks("medoids", 6, Sample(Block(X, y)), rng)
+    chosen = selected("medoids", 6, X, y, rng)
     assert len(set(chosen.indices)) == 6
 
 

@@ -278,11 +278,10 @@ def sparse_turns(
     chunks = frequency_chunks(frequencies, dtype)
     # The factor of the turns is in the values, of which there are fewer than of frequencies.
     unit = dtype(0.5 / np.pi)
-    if sparse.issparse(X):
-        size, values = min(ROW_BLOCK, n_samples), X.data.astype(dtype) * unit
-    else:
+    size = min(ROW_BLOCK, n_samples)
+    if not sparse.issparse(X):
         # What the rows of a block have other than zero takes at most 24 MB.
-        size = min(ROW_BLOCK, n_samples, max(LARGEST_BAND // n_features, 1))
+        size = min(size, max(LARGEST_BAND // n_features, 1))
         indptr = np.empty(size + 1, dtype=np.int32)
         places = np.empty(size * n_features + 1, dtype=np.int32)
         values = np.empty(len(places), dtype=dtype)
@@ -290,7 +289,9 @@ def sparse_turns(
     for start in range(0, n_samples, size):
         rows = slice(start, min(start + size, n_samples))
         if sparse.issparse(X):
-            indptr, places = X.indptr[start : rows.stop + 1], X.indices
+            first, last = X.indptr[start], X.indptr[rows.stop]
+            indptr, places = X.indptr[start : rows.stop + 1] - first, X.indices[first:last]
+            values = X.data[first:last].astype(dtype) * unit
         else:
             block = np.ascontiguousarray(X[rows])
             sparse_products.write_nonzeros(block, unit, indptr, places, values)

@@ -34,7 +34,7 @@ def select_landmarks(
     n_landmarks: float,
     sample: Sample | BlockedSample,
     rng: np.random.Generator,
-    complementary: Callable[..., IntArray] | None = None,
+    complementary: Callable[..., IntArray],
 ) -> Landmarks:
     """Return landmarks, chosen as the parameters of an estimator say.
 
@@ -46,7 +46,7 @@ def select_landmarks(
         A count, or a fraction of the samples. Not used for given points.
     sample : Sample, or BlockedSample if the points are given
     rng : numpy.random.Generator
-    complementary : callable, default=None
+    complementary : callable
         Takes (X, y, n_landmarks, rng) and returns the indices for "complementary", which depend on
         the similarities of the estimator.
 
@@ -72,7 +72,7 @@ def select_landmarks(
     count = landmark_count(n_landmarks, X.shape[0])
     if landmarks == "random":
         return _rows(np.sort(rng.choice(X.shape[0], size=count, replace=False)), X, y)
-    if landmarks == "complementary" and complementary is not None:
+    if landmarks == "complementary":
         return _rows(complementary(X, y, count, rng), X, y)
     return _by_class(landmarks, count, X, y, rng)
 

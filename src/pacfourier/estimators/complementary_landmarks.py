@@ -17,11 +17,10 @@ from pacfourier.core.alignment.targets import Target
 from pacfourier.core.phases import single_threaded_blas
 from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.core.sampling.complementary_columns import forward_columns
+from pacfourier.data.reservoir import MOST_ROWS
 from pacfourier.estimators.learned import working_precision
 from pacfourier.pacbayes.posteriors import tilted_posteriors
 
-# Residuals are computed on at most so many rows.
-MOST_ROWS = 5_000
 # So many rows compete, or twice the number of landmarks.
 FEWEST_CANDIDATES = 600
 # Memory and time of a choice grow with the square of the number of landmarks.
@@ -79,9 +78,17 @@ class SimilarityShapes(NamedTuple):
         """Return the shapes of some of the landmarks."""
         return self._replace(components=self.components[landmarks], tilts=self.tilts[landmarks])
 
-    def equals(self, other: "SimilarityShapes | None") -> bool:
-        """Return whether the same was chosen."""
-        return other is not None and all(map(np.array_equal, self[1:], other[1:]))
+
+def are_equal_shapes(first: SimilarityShapes | None, second: SimilarityShapes | None) -> bool:
+    """Return whether the same was chosen for the landmarks of two estimators."""
+    if first is None or second is None:
+        return first is second
+    return all(map(np.array_equal, first[1:], second[1:]))
+
+
+def is_complementary(landmarks: Any) -> bool:
+    """Return whether the parameter ``landmarks`` asks for complementary landmarks."""
+    return isinstance(landmarks, str) and landmarks == "complementary"
 
 
 def contest_of(X: Any, y: NDArray[Any], n_landmarks: int, rng: np.random.Generator) -> Contest:
@@ -100,7 +107,7 @@ def contest_of(X: Any, y: NDArray[Any], n_landmarks: int, rng: np.random.Generat
     return Contest(rows, y[indices], indices, candidates)
 
 
-def complementary_rows(
+def complementary_columns(
     contest: Contest, columns: FloatArray, target: Target, size: int
 ) -> IntArray:
     """Return the indices of columns that explain the labels together.
@@ -151,7 +158,7 @@ def complementary_similarities(
         shapes = SimilarityShapes(log_shares, own, np.full(n_candidates, tilt))
         posteriors = shapes.posteriors(losses, inverse_temperature)
         columns.append(shared_similarities(contest.X, pool, phases, posteriors).astype(np.float32))
-    chosen = complementary_rows(contest, np.hstack(columns), target, size)
+    chosen = complementary_columns(contest, np.hstack(columns), target, size)
     tilts = np.repeat(TILTS, n_candidates)
     shapes = SimilarityShapes(log_shares, components.ravel(), tilts).of(chosen)
     return contest.candidates[chosen % n_candidates], shapes

@@ -39,8 +39,10 @@ from pacfourier.estimators.base import (
 from pacfourier.estimators.complementary_landmarks import (
     FEWEST_OWNERS,
     SimilarityShapes,
+    are_equal_shapes,
     complementary_similarities,
     contest_of,
+    is_complementary,
 )
 from pacfourier.estimators.learned_landmarks import (
     ABSENT,
@@ -83,8 +85,9 @@ class PBLandmarks(LandmarkMap):
 
         - "medoids": in each class, the samples nearest to the centroids of k-means.
         - "complementary": samples chosen together, each for what the similarities to the others
-          leave unexplained of the classes. At most 300. They make the best predictions; the Notes
-          say how they are learned.
+          leave unexplained of the classes. At most 300, also if ``n_landmarks`` is a fraction.
+          Up to about a hundred of them make the best predictions; the Notes say how they are
+          learned.
         - "kmeans": in each class, the centroids themselves. They cannot be certified.
         - "random": samples drawn at random, without looking at the data.
         - "stratified": samples drawn at random in each class.
@@ -269,8 +272,7 @@ class PBLandmarks(LandmarkMap):
         check_is_fitted(other)
         is_same = type(other) is type(self) and self.pool_ == other.pool_
         is_same = is_same and np.array_equal(self.phases_, other.phases_)
-        if self._shapes is not None:
-            is_same = is_same and self._shapes.equals(other._shapes)
+        is_same = is_same and are_equal_shapes(self._shapes, other._shapes)
         if not is_same or not np.array_equal(self.landmark_labels_, other.landmark_labels_):
             raise ValueError(
                 "merge needs two estimators over the same landmarks and frequencies: pass "
@@ -348,6 +350,9 @@ class PBLandmarks(LandmarkMap):
         """
         check_is_fitted(self)
         X = validated(X, self, reset=False)
+        if self._is_shared:
+            own = self.phases_[landmark][np.newaxis], self.posterior_[landmark][np.newaxis]
+            return shared_similarities(X, self.pool_, *own)[:, 0]
         weights = self.posterior_[landmark]
         features = fourier_features(X, self.frequencies_of(landmark), weights)
         turned = np.sqrt(weights) * np.exp(1j * self.phases_[landmark])
@@ -468,7 +473,7 @@ class PBLandmarks(LandmarkMap):
     def _begin(self, sample: AnySample, classes: Any) -> None:
         """Choose landmarks and frequencies."""
         self._prior_source = prior_source(self)
-        self._is_shared = self.frequencies == "shared" or _is_complementary(self.landmarks)
+        self._is_shared = self.frequencies == "shared" or is_complementary(self.landmarks)
         self._shapes = None
         seed = self._choose_landmarks(sample, classes)
         if self._shapes is None:
@@ -549,7 +554,3 @@ class PBLandmarks(LandmarkMap):
         codes = self._target.encode(self.landmark_labels_).toarray()
         agreement = self._target.agreement(self.sums_.totals)
         return landmark_waves(self.sums_, codes, agreement, self.phases_, self.is_sample_)
-
-
-def _is_complementary(landmarks: Any) -> bool:
-    return isinstance(landmarks, str) and landmarks == "complementary"

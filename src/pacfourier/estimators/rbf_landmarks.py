@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from functools import partial
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from pacfourier.arrays import IntArray
 from pacfourier.core.alignment.targets import ClassTarget, shown_type, target_of
 from pacfourier.data.distances import kernel_matrix
 from pacfourier.data.samples import Sample, classed_rows, validated
-from pacfourier.data.selection import select_landmarks
+from pacfourier.data.selection import landmark_count, select_landmarks
 from pacfourier.estimators.base import (
     AnySample,
     SparseTransformer,
@@ -22,7 +23,12 @@ from pacfourier.estimators.base import (
     drawn_seed,
     prior_spectrum,
 )
-from pacfourier.estimators.complementary_landmarks import complementary_rows, contest_of
+from pacfourier.estimators.complementary_landmarks import (
+    MOST_LANDMARKS,
+    complementary_columns,
+    contest_of,
+    is_complementary,
+)
 from pacfourier.spectra import Spectrum
 
 
@@ -41,7 +47,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
         seed = drawn_seed(self.random_state)
         chosen = select_landmarks(
             self.landmarks,
-            self.n_landmarks,
+            self._n_wanted(sample),
             sample,
             np.random.default_rng([seed, 0]),
             partial(self._complementary, sample, seed),
@@ -52,6 +58,13 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
         if callable(self.landmarks):
             self._landmark_source = "function"
         return seed
+
+    def _n_wanted(self, sample: AnySample) -> Any:
+        """Return ``n_landmarks``, cut to what complementary landmarks allow if it is a fraction."""
+        is_count = isinstance(self.n_landmarks, Integral)
+        if not is_complementary(self.landmarks) or is_count or sample.whole is None:
+            return self.n_landmarks
+        return min(landmark_count(self.n_landmarks, sample.n_samples), MOST_LANDMARKS)
 
     @abstractmethod
     def _complementary(
@@ -91,7 +104,7 @@ class RBFLandmarks(LandmarkMap):
 
         - "medoids": in each class, the samples nearest to the centroids of k-means.
         - "complementary": samples chosen together, each for what the similarities to the others
-          leave unexplained of the classes. At most 300.
+          leave unexplained of the classes. At most 300, also if ``n_landmarks`` is a fraction.
         - "kmeans": in each class, the centroids themselves.
         - "random": samples drawn at random, without looking at the data.
         - "stratified": samples drawn at random in each class.
@@ -195,7 +208,7 @@ class RBFLandmarks(LandmarkMap):
         contest = contest_of(X, y, n_landmarks, rng)
         spectrum = prior_spectrum(sample, self, np.random.default_rng(seed))
         columns = kernel_matrix(spectrum, contest.X, contest.X[contest.candidates])
-        chosen = complementary_rows(contest, columns, self._target, n_landmarks)
+        chosen = complementary_columns(contest, columns, self._target, n_landmarks)
         return contest.indices[contest.candidates[chosen]]
 
     def transform(self, X: Any) -> Any:

@@ -3,6 +3,8 @@ import pytest
 from scipy import sparse
 
 from pacfourier import PBLandmarks, RBFLandmarks, spectra
+from pacfourier.core import phases
+from pacfourier.core.alignment import landmarks
 from pacfourier.data.distances import kernel_matrix
 
 CONTAINERS = [np.asarray, sparse.csr_array]
@@ -63,6 +65,16 @@ def test_losses_and_map_equal_the_double_loop(landmarks, frequencies, container,
         np.testing.assert_allclose(
             model.similarity(container(X), row), features[:, row], atol=1e-10
         )
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_rows_and_frequencies_of_shared_similarities_come_in_parts(container, sample, monkeypatch):
+    X, y = sample
+    model = PBLandmarks("random", n_landmarks=5, frequencies="shared", random_state=0)
+    whole = model.fit(container(X), y).transform(container(X))
+    monkeypatch.setattr(landmarks, "ROWS_TOGETHER", 7)
+    monkeypatch.setattr(landmarks, "frequency_bands", lambda size, _: phases.cut(size, 10))
+    np.testing.assert_allclose(model.transform(container(X)), whole, rtol=0, atol=1e-14)
 
 
 def test_second_moments_equal_the_double_loop(sample):

@@ -24,6 +24,7 @@ from pacfourier.core.features import fourier_features
 from pacfourier.core.phases import (
     FREQUENCY_BAND,
     LARGEST_BAND,
+    cut,
     frequency_bands,
     largest_magnitudes,
     phase_sizes,
@@ -41,6 +42,9 @@ __all__ = [
     "landmark_waves",
     "shared_similarities",
 ]
+
+# Rows whose waves are in memory together.
+ROWS_TOGETHER = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,14 +203,17 @@ def shared_similarities(
     """Return the similarities of samples to landmarks that weight the same frequencies.
 
     ``phases`` and ``posteriors`` have shape (n_landmarks, n_frequencies). The result has shape
-    (n_samples, n_landmarks) and is of the same kind as X. Waves are made band by band.
+    (n_samples, n_landmarks) and is of the same kind as X. Only the waves of some rows and of a band
+    of frequencies are in memory at a time.
     """
-    similarities: Any = 0
+    similarities = matching(X, np.zeros((X.shape[0], len(phases))))
     for band in frequency_bands(len(pool), pool.n_features):
-        waves = fourier_features(X, pool[band], np.ones(band.stop - band.start))
+        frequencies = pool[band]
         weights = posteriors[:, band] * np.exp(1j * phases[:, band])
-        turned = np.hstack([weights.real, weights.imag]).T
-        similarities = similarities + waves @ matching(X, turned)
+        turned = matching(X, np.hstack([weights.real, weights.imag]).T)
+        for rows in cut(X.shape[0], ROWS_TOGETHER):
+            waves = fourier_features(X[rows], frequencies, np.ones(len(frequencies)))
+            similarities[rows] += waves @ turned
     return similarities
 
 
