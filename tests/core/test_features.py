@@ -5,7 +5,12 @@ import pytest
 from scipy import sparse
 
 from pacfourier.core import loops
-from pacfourier.core.features import ROWS_PER_TASK, features_in, fourier_features
+from pacfourier.core.features import (
+    ROWS_PER_TASK,
+    features_in,
+    features_within,
+    fourier_features,
+)
 from pacfourier.core.phases import frequency_bands, phase_sizes, precision_groups
 from pacfourier.core.prior.bandwidth import (
     MEDIAN_SAMPLES,
@@ -28,6 +33,24 @@ def test_features_are_cosines_and_sines(container, dtype, tolerance, rng):
     features = fourier_features(container(X), frequencies, weights)
     assert features.dtype == dtype
     np.testing.assert_allclose(features, np.hstack(expected), rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("container", [np.ascontiguousarray, np.asfortranarray])
+def test_features_within_a_limit_are_the_features_or_none(container, dtype, rng):
+    X = rng.standard_normal((ROWS_PER_TASK + 700, 4)).astype(dtype)
+    frequencies, weights = rng.standard_normal((9, 4)), rng.random(9)
+    expected = fourier_features(X, frequencies, weights)
+    largest = float(np.abs(X).max())
+    for limit in (largest, np.inf):
+        features = features_within(container(X), frequencies, weights, limit)
+        np.testing.assert_array_equal(features, expected)
+    assert features_within(container(X), frequencies, weights, np.nextafter(largest, 0)) is None
+    for place in (0, len(X) - 1):
+        for number in (np.nan, np.inf, -np.inf, -2 * largest):
+            worse = X.copy()
+            worse[place, 3] = number
+            assert features_within(container(worse), frequencies, weights, largest) is None
 
 
 def test_features_of_large_phases_keep_their_digits(rng):

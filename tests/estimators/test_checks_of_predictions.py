@@ -1,4 +1,6 @@
-"""Arrays are checked while they are scored. Nothing else may change by that."""
+"""Arrays are checked while they are scored or mapped. Nothing else may change by that."""
+
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,10 +15,14 @@ X = np.random.default_rng(0).standard_normal((N_ROWS, 4))
 MODELS = {
     kind.__name__: kind(5, strength=3.0, codes=False, random_state=0).fit(X, X[:, 0] > 0)
     for kind in (FourierClassifier, FourierRegressor)
-}
+} | {"PBRFF": PBRFF(5, random_state=0).fit(X, X[:, 0] > 0)}
 # The first is checked without threads.
 SIZES = (1, N_ROWS)
 TOO_LARGE = {np.float32: 1e16, np.float64: 1e76}
+
+
+def answers(model, rows):
+    return model.transform(rows) if hasattr(model, "transform") else model.predict(rows)
 
 
 def spoiled(bad, n_rows, dtype):
@@ -34,15 +40,16 @@ def test_numbers_that_are_not_finite_are_refused_as_scikit_learn_does(bad, n_row
     with pytest.raises(ValueError, match="Input X contains") as expected:
         validate_data(MODELS[name], rows, reset=False, dtype=dtype)
     with pytest.raises(ValueError, match="Input X contains") as found:
-        MODELS[name].predict(rows)
+        answers(MODELS[name], rows)
     assert str(found.value) == str(expected.value)
 
 
+@pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("dtype", TOO_LARGE)
 @pytest.mark.parametrize("n_rows", SIZES)
-def test_huge_numbers_are_refused(n_rows, dtype):
+def test_huge_numbers_are_refused(n_rows, dtype, name):
     with pytest.raises(ValueError, match=r"X must lie between .* got -1e\+"):
-        MODELS["FourierClassifier"].predict(spoiled(-TOO_LARGE[dtype], n_rows, dtype))
+        answers(MODELS[name], spoiled(-TOO_LARGE[dtype], n_rows, dtype))
 
 
 @pytest.mark.parametrize("n_rows", SIZES)
@@ -53,16 +60,17 @@ def test_numbers_that_are_said_to_be_finite_are_not_checked(n_rows):
     assert len(found) == n_rows
     np.testing.assert_array_equal(found[:-1], model.predict_proba(X[:n_rows])[:-1])
     with sklearn.config_context(assume_finite=True):
-        assert PBRFF(3, random_state=0).fit(X, X[:, 0] > 0).transform(X * 1e80).shape == (N_ROWS, 6)
+        mapped = MODELS["PBRFF"].transform(spoiled(np.nan, n_rows, np.float64) * 1e80)
+    np.testing.assert_array_equal(np.isnan(mapped).any(axis=1), np.arange(1, n_rows + 1) == n_rows)
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_whatever_holds_the_rows_gives_the_same_predictions(name):
+def test_whatever_holds_the_rows_gives_the_same_answers(name):
     pd = pytest.importorskip("pandas")
     model, rows = MODELS[name], X[:100].round(1)
     whole = (10 * rows).astype(int)
-    expected = model.decision_function(rows) if hasattr(model, "classes_") else model.predict(rows)
-    score = model.decision_function if hasattr(model, "classes_") else model.predict
+    score = getattr(model, "decision_function", partial(answers, model))
+    expected = score(rows)
     for other in (rows.tolist(), np.asfortranarray(rows), pd.DataFrame(rows), rows[::-1][::-1]):
         np.testing.assert_array_equal(score(other), expected)
     np.testing.assert_array_equal(score(whole), score(whole.astype(float)))

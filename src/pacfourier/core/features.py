@@ -19,7 +19,7 @@ from pacfourier.core.phases import (
 )
 from pacfourier.core.prior.frequencies import FrequencyPool
 
-__all__ = ["features_in", "fourier_features", "fourier_kernel"]
+__all__ = ["features_in", "features_within", "fourier_features", "fourier_kernel"]
 
 ROWS_PER_TASK = 4 * ROW_BLOCK
 # The kernel leaves out frequencies of smaller weight. Together they weigh less than 1e-12.
@@ -60,17 +60,49 @@ def features_in(
 
     In single precision, phases that are too large for it are still computed in double precision.
     """
+    features = np.empty((X.shape[0], 2 * len(frequencies)), dtype=precision)
+    fill_features(X, frequencies, weights, features)
+    return features
+
+
+def features_within(
+    X: FloatArray, frequencies: FloatArray, weights: FloatArray, limit: float
+) -> NDArray[np.floating] | None:
+    """Return the features, or None if a number of X is NaN or farther from zero than the limit.
+
+    Numbers are compared while they are near the core. An infinite limit means that they are known
+    to be finite.
+    """
+    features = np.empty((len(X), 2 * len(frequencies)), dtype=X.dtype)
+    is_within = fill_features(X, frequencies, weights, features, limit)
+    return features if is_within else None
+
+
+def fill_features(
+    X: Samples,
+    frequencies: FloatArray,
+    weights: FloatArray,
+    features: NDArray[np.floating],
+    limit: float = np.inf,
+) -> bool:
+    """Write the features of each row, and return whether the numbers are within the limit.
+
+    Rows with a number beyond it are not written.
+    """
     from pacfourier.core import loops
 
     n_samples, n_frequencies = X.shape[0], len(frequencies)
-    features = np.empty((n_samples, 2 * n_frequencies), dtype=precision)
     amplitudes = np.sqrt(weights)
+    outside: list[slice] = []
 
     def fill(task: slice) -> None:
         # The rows that are looked at first are near the core when they are multiplied.
         samples = X[task]
+        if limit < np.inf and not loops.are_within(samples, limit):
+            outside.append(task)
+            return
         sizes = phase_sizes(frequencies, largest_magnitudes(samples))
-        groups = list(precision_groups(sizes, precision))
+        groups = list(precision_groups(sizes, precision_of(features)))
         for dtype, members in groups:
             scaled = amplitudes[members].astype(dtype)
             for rows, turns in turn_blocks(samples, frequencies[members], dtype):
@@ -84,7 +116,7 @@ def features_in(
 
     starts = range(0, n_samples, ROWS_PER_TASK)
     run_tasks(fill, [slice(start, start + ROWS_PER_TASK) for start in starts])
-    return features
+    return not outside
 
 
 def fourier_kernel(

@@ -16,11 +16,18 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.core.alignment.targets import Target
-from pacfourier.core.features import fourier_features, fourier_kernel
+from pacfourier.core.features import features_within, fourier_features, fourier_kernel
 from pacfourier.core.prior.bandwidth import median_gamma, median_rows, scale_gamma
 from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.data.blocks import BlockedSample, blocked_sample
-from pacfourier.data.samples import Reader, Sample, validated, validated_pair
+from pacfourier.data.samples import (
+    Reader,
+    Sample,
+    is_plain,
+    limit_of,
+    validated,
+    validated_pair,
+)
 from pacfourier.spectra import FAMILIES, Spectrum, multiscale
 
 AnySample: TypeAlias = Sample | BlockedSample
@@ -58,6 +65,13 @@ class FourierMap(SparseTransformer):
         check_is_fitted(self)
         if is_lazy(X):
             return lazily_mapped(self, X, ("frequencies_", "frequency_weights_"))
+        # Arrays are checked while they are in the cache. If something is wrong, they are read once
+        # more below, for the message.
+        if is_plain(X, self):
+            kept = self.frequencies_, self.frequency_weights_
+            features = features_within(X, *kept, limit_of(X, self))
+            if features is not None:
+                return features
         X = validated(X, self, reset=False)
         return fourier_features(X, self.frequencies_, self.frequency_weights_)
 
