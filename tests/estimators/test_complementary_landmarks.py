@@ -2,13 +2,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 from sklearn.linear_model import RidgeClassifier
+from threadpoolctl import threadpool_limits
 
 from pacfourier import PBLandmarks, RBFLandmarks
 from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.core.sampling.complementary_columns import forward_columns
 from pacfourier.data.distances import kernel_matrix
+from pacfourier.estimators import complementary_landmarks
 from pacfourier.estimators.complementary_landmarks import TILTS, contest_of
 from pacfourier.spectra import RBF, Mixture
 
@@ -178,18 +181,55 @@ def test_complementary_landmarks_predict_better_than_random_ones(estimator):
     assert together < 0.9 * random
 
 
-def test_labels_without_meaning_are_not_predicted(rng):
-    """The choice looks at the labels, and must not make new rows look predictable."""
-    X, y = rng.standard_normal((600, 5)), rng.choice([0, 1], 600)
-    model = fitted(X[:300], y[:300], n_landmarks=20)
-    machine = RidgeClassifier(1.0).fit(model.transform(X[:300]), y[:300])
-    # The score of a guess has a standard deviation of 0.029 on 300 rows.
-    assert abs(machine.score(model.transform(X[300:]), y[300:]) - 0.5) < 0.12
+def test_where_no_similarity_pays_landmarks_are_medoids_with_kernels(sample, monkeypatch):
+    X, y = sample
+    monkeypatch.setattr(complementary_landmarks, "PENALTY", np.inf)
+    model = fitted(X, y, n_landmarks=9)
+    assert set(model._shapes.tilts) == {0}
+    # Without an example of what is chosen, this is the bandwidth in the middle.
+    assert set(model._shapes.components) == {1}
+    assert [np.sum(model.landmark_labels_ == label) for label in range(3)] == [3, 3, 3]
+    centroids = KMeans(3, n_init=1, random_state=0).fit(X[y == 0])
+    own = model.landmarks_[model.landmark_labels_ == 0]
+    # Three medoids explain about as much of a class as three centroids.
+    errors = np.min(np.sum((X[y == 0][:, np.newaxis] - own) ** 2, axis=2), axis=1).sum()
+    assert errors < 2 * centroids.inertia_
+
+
+def test_medoids_follow_where_similarities_no_longer_pay(sample, monkeypatch):
+    X, y = sample
+    y = np.random.default_rng(0).permutation(y)
+    few = fitted(X, y, n_landmarks=60)
+    monkeypatch.setattr(complementary_landmarks, "PENALTY", 0.0)
+    monkeypatch.setattr(complementary_landmarks, "medoids_among", pytest.fail)
+    every = fitted(X, y, n_landmarks=60)
+    is_same = few.landmark_indices_ == every.landmark_indices_
+    n_chosen = int(np.argmin(is_same))
+    assert 0 < n_chosen < 60
+    median = np.median(few._shapes.components[:n_chosen])
+    assert set(few._shapes.components[n_chosen:]) == {median}
+    assert set(few._shapes.tilts[n_chosen:]) == {0}
+    assert len(set(few.landmark_indices_)) == 60
+
+
+def test_threads_do_not_change_the_choice_among_near_copies():
+    """With products in several threads, one of the thirty landmarks was another."""
+    rng = np.random.default_rng(2)
+    X = np.repeat(rng.standard_normal((300, 23)), 5, axis=0)
+    X = (X * (1 + 1e-7 * rng.standard_normal(X.shape))).astype(np.float32)[rng.permutation(1500)]
+    y = X[:, 0] + 0.5 * rng.standard_normal(1500) > 0
+    model = PBLandmarks("complementary", n_landmarks=30, n_frequencies=32, random_state=0)
+    found = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads, user_api="blas"):
+            found.append((model.fit(X, y).landmark_indices_, model.transform(X)))
+    np.testing.assert_array_equal(*(landmarks for landmarks, _ in found))
+    np.testing.assert_array_equal(*(similarities for _, similarities in found))
 
 
 def test_refusals_say_what_to_do(sample):
     X, y = sample
-    with pytest.raises(ValueError, match=r"redraw .* fit again with beta=3\.0"):
+    with pytest.raises(ValueError, match=r"redraw cannot .* fit again with beta=3\.0"):
         fitted(X, y).redraw(beta=3.0)
     with pytest.raises(ValueError, match=r"at most 300 .* got 301"):
         contest_of(np.zeros((400, 2)), np.zeros(400), 301, np.random.default_rng(0))

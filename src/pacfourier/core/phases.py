@@ -36,14 +36,14 @@ MOST_PARTS = 8
 # would be returned to the system and fetched again for each band, which takes longer than filling
 # them.
 LARGEST_BAND = 2**21
-# Frequencies that are stored column by column come in bands of one chunk of sparse products, which
-# then need no copy of them.
+# Frequencies that are stored column by column come in bands of one chunk of sparse products in
+# single precision (see ``chunk_size``), which then need no copy of them.
 COLUMN_BAND = 64
 # Rows of X that structured transforms take together. One pair of a row and a frequency took 1.1 ns
 # with 64 rows, 1.9 ns with 32 and 2.7 ns with 16.
 ROWS_SIDE_BY_SIDE = 64
-# Rows with at most this share of numbers other than zero are multiplied without their zeros. For
-# 784 columns this is twice as fast as BLAS, and for 108 columns it still is with half of them.
+# If at most this share of the numbers is not zero, only those are multiplied. At this share, this
+# is twice as fast as BLAS with 784 columns. With 108 columns, it is so even at a share of a half.
 LARGEST_DENSITY = 0.25
 # With fewer frequencies, finding the zeros takes longer than multiplying them.
 FEWEST_SPARSE = 64
@@ -278,7 +278,7 @@ def sparse_turns(
     chunks = frequency_chunks(frequencies, dtype)
     # The factor of the turns is in the values, of which there are fewer than of frequencies.
     unit = dtype(0.5 / np.pi)
-    size = min(ROW_BLOCK, n_samples)
+    size = max(min(ROW_BLOCK, n_samples), 1)
     if not sparse.issparse(X):
         # What the rows of a block have other than zero takes at most 24 MB.
         size = min(size, max(LARGEST_BAND // n_features, 1))

@@ -47,8 +47,8 @@ def select_landmarks(
     sample : Sample, or BlockedSample if the points are given
     rng : numpy.random.Generator
     complementary : callable
-        Takes (X, y, n_landmarks, rng) and returns the indices for "complementary", which depend on
-        the similarities of the estimator.
+        Takes (n_landmarks, rng) and returns the indices for "complementary", which depend on the
+        similarities of the estimator.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def select_landmarks(
     if landmarks == "random":
         return _rows(np.sort(rng.choice(X.shape[0], size=count, replace=False)), X, y)
     if landmarks == "complementary":
-        return _rows(complementary(X, y, count, rng), X, y)
+        return _rows(complementary(count, rng), X, y)
     return _by_class(landmarks, count, X, y, rng)
 
 
@@ -110,6 +110,13 @@ def equal_shares(total: int, capacities: Sequence[int]) -> IntArray:
         order = np.lexsort((-room, np.where(room > 0, shares, np.iinfo(int).max)))
         shares[order[0]] += 1
     return shares
+
+
+def medoids_among(
+    rows: IntArray, X: Any, y: NDArray[Any], count: int, rng: np.random.Generator
+) -> IntArray:
+    """Return so many of the given rows of X: medoids, an equal share for every class."""
+    return rows[_by_class("medoids", count, X[rows], y[rows], rng).indices]
 
 
 def _by_class(

@@ -24,7 +24,8 @@ MOST_REVISED = 20
 def shortlist_size(n_frequencies: int, n_rows: int) -> int:
     """Return how many of the best candidates compete for a number of places.
 
-    More rows tell more candidates apart, and then the choice is still short beside the fit.
+    With more rows, more candidates can be told apart. The choice still takes little time compared
+    with the fit.
     """
     return max(600 + n_rows // 12, 4 * n_frequencies)
 
@@ -73,10 +74,10 @@ def complementary_frequencies(
     power : float
         How much losses count: gains are multiplied by this power of 1 - 2 loss.
     is_revised : bool
-        Whether each frequency is taken out once and chosen anew. For two classes, this choice is
-        then compared with the first one and with the best candidates themselves, and that with the
-        fewest errors of a linear model is returned. If False, the first frequencies do not depend
-        on ``size``.
+        Whether each frequency is taken out once and chosen anew. For two classes, three choices
+        are then compared: this one, the one before it, and the best candidates. The one with which
+        a linear model makes the fewest errors is returned. If False, the first frequencies do not
+        depend on ``size``.
     """
     weights, balance = rows.weights, target.balance(totals) if is_balanced else None
     if balance is not None:

@@ -14,12 +14,15 @@ from pacfourier.core.alignment.landmarks import (
 from pacfourier.core.alignment.summary import row_fingerprints
 from pacfourier.core.alignment.sums import alignment_sums
 from pacfourier.core.alignment.targets import Target
-from pacfourier.core.phases import single_threaded_blas
+from pacfourier.core.phases import cut, single_threaded_blas
 from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.core.sampling.complementary_columns import forward_columns
+from pacfourier.data.distances import kernel_matrix
 from pacfourier.data.reservoir import MOST_ROWS
+from pacfourier.data.selection import medoids_among
 from pacfourier.estimators.learned import working_precision
 from pacfourier.pacbayes.posteriors import tilted_posteriors
+from pacfourier.spectra import Spectrum
 
 # So many rows compete, or twice the number of landmarks.
 FEWEST_CANDIDATES = 600
@@ -29,6 +32,11 @@ MOST_LANDMARKS = 300
 FEWEST_OWNERS = 64
 # The shares of beta that every candidate tries. Zero leaves the kernel as it is.
 TILTS = (0.0, 0.1, 0.3, 1.0)
+# Losses and posteriors are made for so many candidates at a time, to save memory.
+TOGETHER = 50
+# A learned similarity must lower Mallows' criterion. Fixed ones made more errors with this rule:
+# on adult it ended after four of twenty.
+PENALTY = 2.0
 
 
 class Contest(NamedTuple):
@@ -42,14 +50,20 @@ class Contest(NamedTuple):
         Their labels.
     indices : array of shape (n_rows,)
         Their places in the sample.
+    distinct : array of shape (n_distinct,)
+        Which of these rows to take so that none is taken twice. All, if there are too few others.
     candidates : array of shape (n_candidates,)
-        Which of these rows may become landmarks.
+        The first of them, which compete.
+    size : int
+        The number of landmarks.
     """
 
     X: Any
     y: NDArray[Any]
     indices: IntArray
+    distinct: IntArray
     candidates: IntArray
+    size: int
 
 
 class SimilarityShapes(NamedTuple):
@@ -74,9 +88,18 @@ class SimilarityShapes(NamedTuple):
         starts = self.log_shares[self.components]
         return tilted_posteriors(starts, losses, inverse_temperature * self.tilts)
 
-    def of(self, landmarks: IntArray) -> "SimilarityShapes":
+    def of(self, landmarks: IntArray | slice) -> "SimilarityShapes":
         """Return the shapes of some of the landmarks."""
         return self._replace(components=self.components[landmarks], tilts=self.tilts[landmarks])
+
+    def followed_by_kernels(self, count: int) -> "SimilarityShapes":
+        """Return these shapes and so many kernels, of the median component."""
+        every = self.components if len(self.components) else np.arange(len(self.log_shares))
+        kernels = np.full(count, np.sort(every)[len(every) // 2])
+        components = np.concatenate([self.components, kernels])
+        return self._replace(
+            components=components, tilts=np.concatenate([self.tilts, np.zeros(count)])
+        )
 
 
 def are_equal_shapes(first: SimilarityShapes | None, second: SimilarityShapes | None) -> bool:
@@ -103,22 +126,22 @@ def contest_of(X: Any, y: NDArray[Any], n_landmarks: int, rng: np.random.Generat
     _, distinct = np.unique(row_fingerprints(rows), return_index=True)
     if len(distinct) < n_landmarks:
         distinct = np.arange(len(indices))
-    candidates = np.sort(distinct)[: max(FEWEST_CANDIDATES, 2 * n_landmarks)]
-    return Contest(rows, y[indices], indices, candidates)
+    distinct = np.sort(distinct)
+    candidates = distinct[: max(FEWEST_CANDIDATES, 2 * n_landmarks)]
+    return Contest(rows, y[indices], indices, distinct, candidates, n_landmarks)
 
 
-def complementary_columns(
-    contest: Contest, columns: FloatArray, target: Target, size: int
+def complementary_kernels(
+    contest: Contest, spectrum: Spectrum, target: Target, rng: np.random.Generator
 ) -> IntArray:
-    """Return the indices of columns that explain the labels together.
-
-    Column j belongs to the candidate j modulo the number of candidates.
-    """
-    owners = np.arange(columns.shape[1]) % len(contest.candidates)
-    outputs = target.outputs(contest.y).values
+    """Return rows of the contest whose kernels explain the labels together."""
     # Sums in another order could turn the choice between near copies.
     with single_threaded_blas():
-        return forward_columns(columns, outputs, owners, size)
+        columns = kernel_matrix(spectrum, contest.X, contest.X[contest.candidates])
+        owners = np.arange(len(contest.candidates))
+        chosen = forward_columns(columns, target.outputs(contest.y).values, owners, contest.size)
+    rows = contest.candidates[chosen]
+    return np.concatenate([rows, _medoids_beside(contest, rows, rng)])
 
 
 def complementary_similarities(
@@ -128,12 +151,12 @@ def complementary_similarities(
     *,
     target: Target,
     inverse_temperature: float,
-    size: int,
     rng: np.random.Generator,
 ) -> tuple[IntArray, SimilarityShapes]:
-    """Return candidates whose similarities explain the labels together, and these similarities.
+    """Return rows of the contest whose similarities explain the labels together, and their shapes.
 
-    Every candidate tries each share of beta, each with a random component of the prior.
+    Every candidate tries each share of beta, each with a random component of the prior. Where none
+    of them explains more than it costs, the other landmarks are medoids with plain kernels.
 
     Parameters
     ----------
@@ -145,23 +168,45 @@ def complementary_similarities(
         How labels are coded.
     inverse_temperature : float
         The largest one, beta sqrt(n).
-    size : int
-        The number of landmarks.
     rng : numpy.random.Generator
+
+    Returns
+    -------
+    rows : array of shape (n_landmarks,)
+    shapes : SimilarityShapes
     """
+    n_candidates = len(contest.candidates)
+    owners = np.tile(np.arange(n_candidates), len(TILTS))
+    components = rng.integers(len(log_shares), size=len(owners))
+    shapes = SimilarityShapes(log_shares, components, np.repeat(TILTS, n_candidates))
+    # Sums in another order could turn the choice between near copies.
+    with single_threaded_blas():
+        columns = _similarities_tried(contest, pool, shapes, target, inverse_temperature)
+        outputs = target.outputs(contest.y).values
+        chosen = forward_columns(columns, outputs, owners, contest.size, PENALTY)
+    rows = contest.candidates[owners[chosen]]
+    medoids = _medoids_beside(contest, rows, rng)
+    return np.concatenate([rows, medoids]), shapes.of(chosen).followed_by_kernels(len(medoids))
+
+
+def _similarities_tried(
+    contest: Contest,
+    pool: FrequencyPool,
+    shapes: SimilarityShapes,
+    target: Target,
+    inverse_temperature: float,
+) -> FloatArray:
+    """Return the similarities of the rows to all candidates with the first shapes, and so on."""
     n_candidates = len(contest.candidates)
     phases = landmark_phases(contest.X[contest.candidates], pool, len(pool), shared=True)
     losses = _candidate_losses(contest, pool, phases, target)
-    components = rng.integers(len(log_shares), size=(len(TILTS), n_candidates))
-    columns = []
-    for tilt, own in zip(TILTS, components, strict=True):
-        shapes = SimilarityShapes(log_shares, own, np.full(n_candidates, tilt))
-        posteriors = shapes.posteriors(losses, inverse_temperature)
-        columns.append(shared_similarities(contest.X, pool, phases, posteriors).astype(np.float32))
-    chosen = complementary_columns(contest, np.hstack(columns), target, size)
-    tilts = np.repeat(TILTS, n_candidates)
-    shapes = SimilarityShapes(log_shares, components.ravel(), tilts).of(chosen)
-    return contest.candidates[chosen % n_candidates], shapes
+    columns = np.empty((len(contest.y), len(shapes.tilts)), dtype=np.float32)
+    for tried in cut(len(shapes.tilts), n_candidates):
+        own, posteriors = shapes.of(tried), np.empty_like(losses)
+        for part in cut(n_candidates, TOGETHER):
+            posteriors[part] = own.of(part).posteriors(losses[part], inverse_temperature)
+        columns[:, tried] = shared_similarities(contest.X, pool, phases, posteriors)
+    return columns
 
 
 def _candidate_losses(
@@ -171,6 +216,19 @@ def _candidate_losses(
     precision = working_precision(contest.X.shape[0], pool)
     sums = alignment_sums(contest.X, contest.y, target, pool, precision=precision)
     codes = target.encode(contest.y[contest.candidates]).toarray()
-    are_samples = np.ones(len(codes), dtype=bool)
     agreement = target.agreement(sums.totals)
-    return landmark_waves(sums, codes, agreement, phases, are_samples).losses
+    losses = np.empty(phases.shape, dtype=np.float32)
+    for part in cut(len(codes), TOGETHER):
+        are_samples = np.ones(part.stop - part.start, dtype=bool)
+        waves = landmark_waves(sums, codes[part], agreement, phases[part], are_samples)
+        losses[part] = waves.losses
+    return losses
+
+
+def _medoids_beside(contest: Contest, rows: IntArray, rng: np.random.Generator) -> IntArray:
+    """Return medoids of the classes for the landmarks that are left."""
+    n_left = contest.size - len(rows)
+    if not n_left:
+        return rows[:0]
+    others = np.setdiff1d(contest.distinct, rows)
+    return medoids_among(others, contest.X, contest.y, n_left, rng)

@@ -232,7 +232,8 @@ class LearnedFourierMap(SupervisedFourierMap):
     def merge(self, other: Self) -> Self:
         """Return a new estimator, the same as if it were fitted on the data of both.
 
-        Use it to fit parts of the data in separate processes.
+        Use it to fit parts of the data in separate processes. It equals one fit with
+        ``search="full"``.
 
         Parameters
         ----------
@@ -293,7 +294,8 @@ class LearnedFourierMap(SupervisedFourierMap):
         if redrawn.draw != "replacement" and redrawn.n_frequencies > len(learned.seen):
             raise ValueError(
                 f"n_frequencies must be at most {len(learned.seen)}, the number of candidates that "
-                f"saw all rows in the race, got {redrawn.n_frequencies}: fit again."
+                f"saw all rows in the race, got {redrawn.n_frequencies}: fit again with this "
+                "number, or with search='full'."
             )
         return redrawn._keep(learned)
 
@@ -376,9 +378,9 @@ class LearnedFourierMap(SupervisedFourierMap):
         """Raise ValueError if there was a race, or will be one."""
         if self.search == "racing" or getattr(self, "_representatives", None) is not None:
             raise ValueError(
-                f"{method} needs a model with search='full', got one with search={self.search!r} "
-                "whose candidates race: a race leaves out candidates that other rows may need. Set "
-                "search='full' and fit again."
+                f"{method} needs a model whose candidates all see all rows, got one whose "
+                "candidates race: set search='full' and fit again. (The default, search='auto', "
+                f"races from {FEWEST_RACING_PAIRS:,} pairs of a row and a candidate on.)"
             )
 
     def _learn(self, data: Any, classes: Any, *, is_first: bool, may_race: bool = True) -> Self:

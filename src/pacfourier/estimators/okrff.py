@@ -92,7 +92,7 @@ class OKRFF(LearnedFourierMap):
           the best ones, and one representative of each group of candidates with similar losses.
           A representative gets the weight of its group, and the certificate stays valid. The fit
           takes less than half the time on large arrays. X must be an array in memory. No
-          ``partial_fit`` or ``merge`` can follow.
+          ``partial_fit`` or ``merge`` can follow, and the bound ``localised`` does not apply.
         - "auto": "racing" for an array in memory, if there are at least 2e9 pairs of a row and a
           candidate (100,000 rows and 20,000 candidates), and ``sampling`` is not "structured".
           Otherwise "full", as for tensors, batches, Dask collections and ``partial_fit``.

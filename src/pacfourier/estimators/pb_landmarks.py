@@ -6,7 +6,6 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.arrays import FloatArray, IntArray, matching
@@ -41,7 +40,6 @@ from pacfourier.estimators.complementary_landmarks import (
     SimilarityShapes,
     are_equal_shapes,
     complementary_similarities,
-    contest_of,
     is_complementary,
 )
 from pacfourier.estimators.learned_landmarks import (
@@ -84,10 +82,9 @@ class PBLandmarks(LandmarkMap):
         How to choose the landmarks.
 
         - "medoids": in each class, the samples nearest to the centroids of k-means.
-        - "complementary": samples chosen together, each for what the similarities to the others
-          leave unexplained of the classes. At most 300, also if ``n_landmarks`` is a fraction.
-          Up to about a hundred of them make the best predictions; the Notes say how they are
-          learned.
+        - "complementary": samples chosen one after the other. Each is the one whose similarities
+          best explain what those before it do not explain about the classes. At most 300, also if
+          ``n_landmarks`` is a fraction. The Notes say how they are learned.
         - "kmeans": in each class, the centroids themselves. They cannot be certified.
         - "random": samples drawn at random, without looking at the data.
         - "stratified": samples drawn at random in each class.
@@ -114,12 +111,15 @@ class PBLandmarks(LandmarkMap):
         Kernel whose Fourier transform is the prior. A ``Spectrum`` is an object from
         ``pacfourier.spectra``; it contains its own bandwidth.
     n_frequencies : int, default=64
-        Number of frequencies per landmark.
+        Number of frequencies per landmark. Complementary landmarks share max(n_landmarks, 64) times
+        as many.
     beta : float, default=1.0
         How far the posteriors move from the prior. A larger value gives more weight to the
-        frequencies of smallest loss.
+        frequencies of smallest loss. For complementary landmarks, this is the largest value that
+        is tried.
     frequencies : {"per_landmark", "shared"}, default="per_landmark"
-        Whether each landmark has its own frequencies, or all landmarks weight the same ones.
+        Whether each landmark has its own frequencies, or all landmarks weight the same
+        ``n_frequencies``. Complementary landmarks always share theirs.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the frequencies are drawn together.
 
@@ -170,13 +170,14 @@ class PBLandmarks(LandmarkMap):
     -----
     Complementary landmarks share all frequencies: max(n_landmarks, 64) * n_frequencies of them, or
     n_frequencies if ``frequencies="shared"``. If ``kernel`` is a name and ``gamma`` is not
-    "multiscale", the prior is an equal mixture of kernels with gamma / 4, gamma and 4 gamma. The
-    posterior of a landmark starts from one component of the mixture, with a kernel of its own,
-    and moves from there by 0, 0.1, 0.3 or 1 times beta. So a similarity can stay a kernel where
-    labels teach nothing. Up to 600 random samples, or twice the number of landmarks, compete. Each
-    tries these four values, each with a random component. On at most 5,000 samples, forward
-    selection takes the similarity that lowers the squared error of a linear model most, one after
-    the other.
+    "multiscale", the prior is an equal mixture of kernels with gamma / 4, gamma and 4 gamma. Each
+    landmark starts from the kernel of one bandwidth. It then moves towards frequencies of small
+    loss with 0, 0.1, 0.3 or 1 times beta, so it can keep its kernel. Up to 600 random samples, or
+    twice the number of landmarks, compete. Each tries these four values, each with a random
+    bandwidth. On at most 5,000 samples, forward selection takes the similarity that lowers the
+    squared error of a linear model most, one after the other. It ends where Mallows' :math:`C_p`
+    would rise. The landmarks that are left are medoids with kernels of the median bandwidth chosen
+    so far.
 
     Examples
     --------
@@ -303,8 +304,8 @@ class PBLandmarks(LandmarkMap):
         check_is_fitted(self)
         if self._shapes is not None:
             raise ValueError(
-                "redraw needs landmarks that were chosen without looking at beta, got "
-                f"landmarks='complementary': fit again with beta={beta!r}."
+                "redraw cannot change beta of complementary landmarks, because their choice "
+                f"depends on it: fit again with beta={beta!r}."
             )
         redrawn = copy.copy(self).set_params(beta=beta)
         redrawn._check_parameters()
@@ -492,30 +493,23 @@ class PBLandmarks(LandmarkMap):
         return FrequencyPool(spectrum, size, n_features, seed, self.sampling)
 
     def _complementary(
-        self,
-        sample: AnySample,
-        seed: int,
-        X: Any,
-        y: NDArray[Any],
-        n_landmarks: int,
-        rng: np.random.Generator,
+        self, sample: AnySample, seed: int, n_landmarks: int, rng: np.random.Generator
     ) -> IntArray:
-        contest = contest_of(X, y, n_landmarks, rng)
+        contest = self._contest(sample, n_landmarks, rng)
         spectrum = prior_spectrum(sample, self, np.random.default_rng(seed))
         if isinstance(self.kernel, str) and self.gamma != "multiscale":
             spectrum = three_bandwidths(spectrum)
-        n_owners = max(n_landmarks, FEWEST_OWNERS)
+        n_owners = max(contest.size, FEWEST_OWNERS)
         self.pool_ = self._new_pool(spectrum, sample.n_features, seed, n_owners)
-        chosen, self._shapes = complementary_similarities(
+        rows, self._shapes = complementary_similarities(
             contest,
             self.pool_,
             log_component_shares(self.pool_),
             target=self._target,
             inverse_temperature=self.beta * np.sqrt(sample.n_samples),
-            size=n_landmarks,
             rng=rng,
         )
-        return contest.indices[chosen]
+        return contest.indices[rows]
 
     def _reduced(self, sample: AnySample) -> LearnedOfLandmarks:
         of_block = partial(

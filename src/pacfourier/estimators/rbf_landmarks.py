@@ -1,12 +1,10 @@
 """Kernel values between samples and landmarks, as features."""
 
-from abc import abstractmethod
 from functools import partial
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -15,7 +13,7 @@ from pacfourier.arrays import IntArray
 from pacfourier.core.alignment.targets import ClassTarget, shown_type, target_of
 from pacfourier.data.distances import kernel_matrix
 from pacfourier.data.samples import Sample, classed_rows, validated
-from pacfourier.data.selection import landmark_count, select_landmarks
+from pacfourier.data.selection import select_landmarks
 from pacfourier.estimators.base import (
     AnySample,
     SparseTransformer,
@@ -25,9 +23,9 @@ from pacfourier.estimators.base import (
 )
 from pacfourier.estimators.complementary_landmarks import (
     MOST_LANDMARKS,
-    complementary_columns,
+    Contest,
+    complementary_kernels,
     contest_of,
-    is_complementary,
 )
 from pacfourier.spectra import Spectrum
 
@@ -47,7 +45,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
         seed = drawn_seed(self.random_state)
         chosen = select_landmarks(
             self.landmarks,
-            self._n_wanted(sample),
+            self.n_landmarks,
             sample,
             np.random.default_rng([seed, 0]),
             partial(self._complementary, sample, seed),
@@ -59,24 +57,18 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
             self._landmark_source = "function"
         return seed
 
-    def _n_wanted(self, sample: AnySample) -> Any:
-        """Return ``n_landmarks``, cut to what complementary landmarks allow if it is a fraction."""
-        is_count = isinstance(self.n_landmarks, Integral)
-        if not is_complementary(self.landmarks) or is_count or sample.whole is None:
-            return self.n_landmarks
-        return min(landmark_count(self.n_landmarks, sample.n_samples), MOST_LANDMARKS)
-
-    @abstractmethod
     def _complementary(
-        self,
-        sample: AnySample,
-        seed: int,
-        X: Any,
-        y: NDArray[Any],
-        n_landmarks: int,
-        rng: np.random.Generator,
+        self, sample: AnySample, seed: int, n_landmarks: int, rng: np.random.Generator
     ) -> IntArray:
-        """Return rows whose similarities explain the classes together."""
+        """Return rows whose similarities explain the classes together, and keep what they need."""
+        raise NotImplementedError
+
+    def _contest(self, sample: AnySample, n_landmarks: int, rng: np.random.Generator) -> Contest:
+        # A fraction of many rows is cut to as many landmarks as are possible.
+        if not isinstance(self.n_landmarks, Integral):
+            n_landmarks = min(n_landmarks, MOST_LANDMARKS)
+        rows: Any = sample.whole  # Data in blocks were refused before.
+        return contest_of(rows.X, rows.y, n_landmarks, rng)
 
     @property
     def _n_features_out(self) -> int:
@@ -103,8 +95,9 @@ class RBFLandmarks(LandmarkMap):
         How to choose the landmarks.
 
         - "medoids": in each class, the samples nearest to the centroids of k-means.
-        - "complementary": samples chosen together, each for what the similarities to the others
-          leave unexplained of the classes. At most 300, also if ``n_landmarks`` is a fraction.
+        - "complementary": samples chosen one after the other. Each is the one whose kernel best
+          explains what those before it do not explain about the classes. At most 300, also if
+          ``n_landmarks`` is a fraction.
         - "kmeans": in each class, the centroids themselves.
         - "random": samples drawn at random, without looking at the data.
         - "stratified": samples drawn at random in each class.
@@ -197,19 +190,12 @@ class RBFLandmarks(LandmarkMap):
         return self
 
     def _complementary(
-        self,
-        sample: AnySample,
-        seed: int,
-        X: Any,
-        y: NDArray[Any],
-        n_landmarks: int,
-        rng: np.random.Generator,
+        self, sample: AnySample, seed: int, n_landmarks: int, rng: np.random.Generator
     ) -> IntArray:
-        contest = contest_of(X, y, n_landmarks, rng)
+        contest = self._contest(sample, n_landmarks, rng)
         spectrum = prior_spectrum(sample, self, np.random.default_rng(seed))
-        columns = kernel_matrix(spectrum, contest.X, contest.X[contest.candidates])
-        chosen = complementary_columns(contest, columns, self._target, n_landmarks)
-        return contest.indices[contest.candidates[chosen]]
+        rows = complementary_kernels(contest, spectrum, self._target, rng)
+        return contest.indices[rows]
 
     def transform(self, X: Any) -> Any:
         """Map samples to their kernel values with the landmarks.

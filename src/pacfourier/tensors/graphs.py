@@ -6,6 +6,7 @@ them is launched at once.
 
 from collections.abc import Callable
 from functools import cache
+from threading import Lock
 from typing import TypeVar
 
 import torch
@@ -13,6 +14,8 @@ import torch
 __all__ = ["recorded_work"]
 
 Found = TypeVar("Found")
+
+RECORDING = Lock()
 
 
 def recorded_work(
@@ -29,7 +32,8 @@ def recorded_work(
     found : object
         What the recorded work returned. Each replay overwrites its tensors.
     """
-    with torch.cuda.device(device):
+    # Two threads at once would record each other's kernels, because they share the stream.
+    with RECORDING, torch.cuda.device(device):
         # The first time compiles kernels. CUDA asks for it to be on another stream.
         current, other = torch.cuda.current_stream(), recording_stream(device)
         other.wait_stream(current)

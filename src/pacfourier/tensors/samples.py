@@ -77,7 +77,10 @@ def validated_tensor(X: torch.Tensor, name: str, smallest: int = 1) -> torch.Ten
 
 
 def matrix_of_floats(X: torch.Tensor, name: str, smallest: int = 1) -> torch.Tensor:
-    """Return the same, without a look at the values, for which the host would have to wait."""
+    """Return a matrix of floats, after checks of its type and shape.
+
+    Values are not checked, because the host would have to wait for them.
+    """
     _check_kind(X, name)
     if X.ndim != 2:
         raise ValueError(

@@ -10,7 +10,7 @@ from pacfourier.core.alignment.sums import alignment_sums, balanced_losses, on_u
 from pacfourier.core.alignment.targets import target_of
 from pacfourier.core.phases import FREQUENCY_BAND, ROW_BLOCK, row_parts
 from pacfourier.core.prior.frequencies import ChosenFrequencies, FrequencyPool
-from pacfourier.spectra import RBF, Laplacian, multiscale
+from pacfourier.spectra import RBF, Laplacian, Matern, multiscale
 
 KINDS = ["binary", "multiclass", "multilabel", "continuous", "multioutput"]
 TOLERANCE = {np.float64: 1e-10, np.float32: 1e-5}
@@ -321,6 +321,22 @@ def test_columns_without_entries_add_nothing(kind, n_features, spectrum, samplin
         assert (np.abs(found.waves - expected.waves) <= error).all()
         assert (np.abs(found.harmonics - expected.harmonics) <= 4 * error).all()
         np.testing.assert_allclose(found.rounding, expected.rounding)
+
+
+@pytest.mark.parametrize("spectrum", [Matern(0.5), multiscale()])
+def test_scales_of_a_large_pool_are_drawn_once_for_sparse_rows(spectrum, monkeypatch):
+    """Bands are sorted by scale, and each would draw the scales of many units again."""
+    drawn = []
+    draw = FrequencyPool._drawn_scales
+    monkeypatch.setattr(
+        FrequencyPool,
+        "_drawn_scales",
+        lambda pool, indices: drawn.append(len(indices)) or draw(pool, indices),
+    )
+    X = sparse.random_array((30, 5), density=0.5, format="csr", rng=0)
+    pool = FrequencyPool(spectrum, 40_000, 5, 3)
+    alignment_sums(X, np.resize([-1, 1], 30), target_of(np.array([-1, 1])), pool)
+    assert drawn == [40_000]
 
 
 def test_used_columns():

@@ -49,10 +49,26 @@ def test_a_copy_gains_nothing_after_its_original(rng):
     assert forward_columns(columns, outputs, np.arange(3), 2)[1] == 2
 
 
-def test_columns_without_gain_are_taken_in_their_order(rng):
+def test_columns_without_gain_are_not_taken(rng):
     columns = np.ones((20, 5))
+    columns[:, 3] = np.arange(20)
     outputs = rng.standard_normal((20, 1))
-    assert forward_columns(columns, outputs, np.arange(5), 3).tolist() == [0, 1, 2]
+    assert forward_columns(columns, outputs, np.arange(5), 4).tolist() == [3]
+
+
+@pytest.mark.parametrize("penalty", [1.0, 2.0, 8.0])
+@pytest.mark.parametrize("n_outputs", [1, 4])
+def test_the_selection_ends_where_a_new_fit_would_not_pay_its_penalty(n_outputs, penalty, rng):
+    columns = rng.standard_normal((80, 30))
+    outputs = columns[:, :5] @ rng.standard_normal((5, n_outputs))
+    outputs += 2 * rng.standard_normal(outputs.shape)
+    order = naive_choice(columns, outputs, np.arange(30), 25)
+    errors = [squared_error(columns[:, order[:k]], outputs) for k in range(26)]
+    pays = [errors[k] - errors[k + 1] > penalty * errors[k] / (79 - k) for k in range(25)]
+    n_expected = pays.index(False)
+    assert 0 < n_expected < 25
+    found = forward_columns(columns, outputs, np.arange(30), 25, penalty)
+    assert found.tolist() == order[:n_expected]
 
 
 def test_the_first_columns_do_not_depend_on_how_many_follow(rng):

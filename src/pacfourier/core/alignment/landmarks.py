@@ -12,13 +12,14 @@ out.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacfourier.arrays import ComplexArray, FloatArray, Samples, by_kind, matching
+from pacfourier.arrays import ComplexArray, FloatArray, Samples, by_kind, is_tensor, matching
 from pacfourier.core.alignment.sums import AlignmentSums
 from pacfourier.core.features import fourier_features
 from pacfourier.core.phases import (
@@ -43,8 +44,8 @@ __all__ = [
     "shared_similarities",
 ]
 
-# Rows whose waves are in memory together.
-ROWS_TOGETHER = 8192
+# Rows of which a thread holds the waves.
+ROWS_TOGETHER = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,18 +204,29 @@ def shared_similarities(
     """Return the similarities of samples to landmarks that weight the same frequencies.
 
     ``phases`` and ``posteriors`` have shape (n_landmarks, n_frequencies). The result has shape
-    (n_samples, n_landmarks) and is of the same kind as X. Only the waves of some rows and of a band
-    of frequencies are in memory at a time.
+    (n_samples, n_landmarks) and is of the same kind as X. Each thread holds the waves of some rows
+    and of a band of frequencies. The result does not depend on the number of threads.
     """
     similarities = matching(X, np.zeros((X.shape[0], len(phases))))
     for band in frequency_bands(len(pool), pool.n_features):
         frequencies = pool[band]
         weights = posteriors[:, band] * np.exp(1j * phases[:, band])
         turned = matching(X, np.hstack([weights.real, weights.imag]).T)
-        for rows in cut(X.shape[0], ROWS_TOGETHER):
-            waves = fourier_features(X[rows], frequencies, np.ones(len(frequencies)))
-            similarities[rows] += waves @ turned
+        add = partial(_add_similarities, X, frequencies, turned, similarities)
+        if is_tensor(X):
+            # A device takes one block after the other, and computes faster with larger ones.
+            for rows in cut(X.shape[0], 8 * ROWS_TOGETHER):
+                add(rows)
+        else:
+            run_tasks(add, cut(X.shape[0], ROWS_TOGETHER))
     return similarities
+
+
+def _add_similarities(
+    X: Any, frequencies: FloatArray, turned: Any, similarities: Any, rows: slice
+) -> None:
+    waves = fourier_features(X[rows], frequencies, np.ones(len(frequencies)))
+    similarities[rows] += waves @ turned
 
 
 def _dense(rows: Samples) -> FloatArray:

@@ -282,7 +282,7 @@ def sample_losses(
 def summed_losses(
     X: Samples, y: Any, target: Target, frequencies: FloatArray, sample_weight: FloatArray | None
 ) -> Any:
-    """Return the same, from sums in the memory of the host."""
+    """Return the alignment loss of every frequency, from sums in the memory of the host."""
     sums = alignment_sums(
         X, y, target, frequencies, sample_weight=sample_weight, precision=precision_of(X)
     )
@@ -429,10 +429,8 @@ def bands_of(
     """
     if not (isinstance(frequencies, ChosenFrequencies) and frequencies.columns is not None):
         return [places[band] for band in frequency_bands(len(places), n_features)]
-    pool = frequencies.pool
-    if pool.spectrum.has_one_scale:
-        scales = pool.scales(frequencies.rows[places])[:, 0]
-        places = places[np.argsort(scales, kind="stable")]
+    if frequencies.scales is not None:
+        places = places[np.argsort(frequencies.scales[places, 0], kind="stable")]
     return [places[band] for band in cut(len(places), COLUMN_BAND)]
 
 

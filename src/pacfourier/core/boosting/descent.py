@@ -156,7 +156,7 @@ def passes_over(
 ) -> Iterator[float]:
     """Make one pass for each order of the rows, whose samples are X, and yield the mean losses.
 
-    The model of the descent is only up to date after the last pass.
+    Do not read ``descent.model`` before all passes are done: for tensors it is written at the end.
     """
     del X
     for order in orders:

@@ -6,7 +6,7 @@ when it needs them, and forget them afterwards. Memory does not grow with the si
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
@@ -117,16 +117,22 @@ class FrequencyPool:
             frequencies[members] = scales * self._directions(unit, within, rng)
         return frequencies
 
-    def columns(self, rows: slice | IntArray, columns: IntArray) -> NDArray[np.float32]:
+    def columns(
+        self,
+        rows: slice | IntArray,
+        columns: IntArray,
+        scales: NDArray[np.float32] | None = None,
+    ) -> NDArray[np.float32]:
         """Return ``self[rows][:, columns]`` to the bit, stored column by column.
 
         With the sampling "iid", numbers are made for these columns only, or for up to three more
-        per column.
+        per column. If ``scales`` are given, they are ``self.scales(rows)``.
         """
         if self.sampling != "iid":
             return np.asfortranarray(self[rows][:, columns])
         indices = np.arange(self.n_frequencies)[rows]
-        scales = self.scales(indices)
+        if scales is None:
+            scales = self.scales(indices)
         if scales.shape[1] > 1:
             scales = scales[:, columns]
         return scaled_normals(self.seed, indices, self.n_features, columns, scales)
@@ -258,7 +264,18 @@ class ChosenFrequencies:
     def __getitem__(self, rows: slice | IntArray) -> NDArray[np.float32]:
         if self.columns is None:
             return self.pool[self.rows[rows]]
-        return self.pool.columns(self.rows[rows], self.columns)
+        scales = None if self.scales is None else self.scales[rows]
+        return self.pool.columns(self.rows[rows], self.columns, scales)
+
+    @cached_property
+    def scales(self) -> NDArray[np.float32] | None:
+        """The scales of the rows, or None if each row has one for every feature.
+
+        They are drawn once, because rows in another order than that of the pool would draw those of
+        many units for each band.
+        """
+        is_drawn_once = self.pool.sampling == "iid" and self.pool.spectrum.has_one_scale
+        return self.pool.scales(self.rows) if is_drawn_once else None
 
 
 def members_by_unit(indices: IntArray) -> Iterator[tuple[int, IntArray]]:

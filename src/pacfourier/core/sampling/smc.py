@@ -36,9 +36,10 @@ SMALLEST_SHARE = 0.5
 # The best rate of acceptance of Langevin moves in many dimensions (Roberts and Rosenthal, 1998).
 ACCEPTANCE = 0.574
 FIRST_STEP, LARGEST_STEP = 0.5, 2.0
-# How many items of random numbers are drawn before they are used: those of the moves at one power.
-# With fewer, a run would often wait for them.
-NOISES_AHEAD = 8
+# How many items of random numbers are drawn before they are used: about those of the moves at one
+# power, because with fewer a run would often wait for them. Wide ones take at most 64 MB together,
+# but one is always ahead.
+NOISES_AHEAD, NUMBERS_AHEAD = 8, 2**23
 # The most that one move of the pilot changes the logarithm of the step size.
 GAIN = 1.0
 
@@ -226,7 +227,8 @@ def gibbs_run(
     shape = (n_particles, n_features)
     stream = noise_stream(posterior, shape, n_moves, rng, n_steps, n_islands)
     # On a GPU, drawing random numbers would take a third of the time of a run.
-    with closing(ahead(stream, depth=NOISES_AHEAD)) as noises:
+    depth = max(min(NOISES_AHEAD, NUMBERS_AHEAD // (n_particles * n_features)), 1)
+    with closing(ahead(stream, depth)) as noises:
         last = tempered_run(start, schedule.powers, move, noises, visit=visit)
     return Run(*last, tuple(earlier))
 

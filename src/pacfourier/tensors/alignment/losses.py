@@ -39,7 +39,9 @@ def class_losses(
     """Return the losses of classes. None for other labels, and for several bands of frequencies."""
     from pacfourier.tensors.triton.sums import fused_losses
 
-    codes = encoded(y, target) if isinstance(y, ClassLabels) else None
-    if not isinstance(codes, ClassCodes) or len(list(frequency_bands(*frequencies.shape))) > 1:
+    if not isinstance(y, ClassLabels) or len(list(frequency_bands(*frequencies.shape))) > 1:
+        return None
+    codes = encoded(y, target)
+    if not isinstance(codes, ClassCodes):
         return None
     return fused_losses(X, codes, target.agreement(codes.totals), frequencies)
