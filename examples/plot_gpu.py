@@ -33,8 +33,8 @@ def sample(n_rows):
     return X, (X[:, 0] * X[:, 1] > 0).astype(int)
 
 
-# On arrays, ``search="full"`` makes all candidates see all rows, also if there are many rows. A fit on
-# tensors always does this.
+# On arrays, ``search="full"`` makes all candidates see all rows, also if there are many rows. A fit
+# on tensors always does this.
 X, y = sample(2000)
 on_arrays = PBRFF(100, search="full", random_state=0).fit(X, y)
 tensors = torch.as_tensor(X, device=device), torch.as_tensor(y, device=device)
