@@ -12,15 +12,17 @@ The first table has the parts of the alignment losses, in milliseconds, as media
   and to write sums, at the rate of a large copy.
 
 The second table has what a user waits for, as the best of several calls after the first, beside
-the goal. One row fits an array on the host of 4.3 GB, which streams to the device in batches. Its
-time is divided by the larger of two: the time of the copies alone, and that of the fit on a tensor
-on the device. The last rows need MNIST in the folder PACFOURIER_DATA, and are left out without it.
+the goal, and the most memory of the device that was in use, data included. One row fits an array on
+the host of 4.3 GB, which streams to the device in batches. Its time is divided by the larger of
+two: the time of the copies alone, and that of the fit on a tensor on the device. The last rows need
+MNIST in the folder PACFOURIER_DATA, and are left out without it.
 """
 
 import math
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 
 import numpy as np
 import torch
@@ -245,6 +247,17 @@ class Ridge:
         return (self.features(X) @ self.weights).argmax(dim=1).cpu().numpy()
 
 
+def with_memory(rows):
+    """Add to each row how much memory of the device was in use at most, data included, in MB."""
+    rows = iter(rows)
+    while True:
+        torch.cuda.reset_peak_memory_stats()
+        row = next(rows, None)
+        if row is None:
+            return
+        yield *row, torch.cuda.max_memory_allocated() / 1e6
+
+
 def print_table(rows):
     """Print rows of equal keys as a table."""
     print("| " + " | ".join(rows[0]) + " |")
@@ -266,14 +279,12 @@ def main():
     print(f"16-bit product {flops / 1e12:.0f} TFLOP/s, copy {bandwidth / 1e12:.2f} TB/s\n")
     table = [parts(shape, flops, bandwidth) for shape in SHAPES]
     print_table(table)
-    found = [
-        each
-        for shape, row in zip(SHAPES, table, strict=True)
-        for each in waits(shape, row["kernel"])
-    ]
-    found += stream_waits()
     folder = os.environ.get("PACFOURIER_DATA")
-    found += digit_waits(folder) if folder else []
+    waited = chain(
+        *(waits(shape, row["kernel"]) for shape, row in zip(SHAPES, table, strict=True)),
+        stream_waits(),
+        digit_waits(folder) if folder else [],
+    )
     print()
     print_table(
         [
@@ -282,9 +293,10 @@ def main():
                 "measured": value,
                 "goal": goal,
                 "met": "yes" if value <= goal else "no",
+                "MB": memory,
                 "remark": remark,
             }
-            for name, value, goal, remark in found
+            for name, value, goal, remark, memory in with_memory(waited)
         ]
     )
 
