@@ -6,6 +6,7 @@ import pytest
 from scipy.special import logsumexp
 
 from pacfourier.core import loops
+from pacfourier.core.ahead import ahead
 from pacfourier.core.alignment.gradients import alignment_objective
 from pacfourier.core.alignment.targets import target_of
 from pacfourier.core.sampling import smc
@@ -334,6 +335,20 @@ def test_a_run_reports_each_temperature(target, rng):
     schedule = Schedule(np.array([0.5, 1.0]), np.array([0.3, 0.3]))
     gibbs_run(target, schedule, 10, 2, 1, rng, report=lines.append)
     assert [line.split(":")[0] for line in lines] == ["temperature 1/2", "temperature 2/2"]
+
+
+def test_wide_particles_have_fewer_random_numbers_ahead(target, monkeypatch):
+    depths, schedule = [], Schedule(np.array([1.0]), np.array([0.2]))
+
+    def recorded(items, depth):
+        depths.append(depth)
+        return ahead(items, depth)
+
+    monkeypatch.setattr(smc, "ahead", recorded)
+    for most in (10**6, 3 * 30 * 2, 1):
+        monkeypatch.setattr(smc, "NUMBERS_AHEAD", most)
+        gibbs_run(target, schedule, 30, 2, 3, np.random.default_rng(5))
+    assert depths == [smc.NOISES_AHEAD, 3, 1]
 
 
 def test_random_numbers_drawn_ahead_are_those_drawn_in_turn(target, monkeypatch):

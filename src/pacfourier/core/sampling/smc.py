@@ -228,7 +228,7 @@ def gibbs_run(
     stream = noise_stream(posterior, shape, n_moves, rng, n_steps, n_islands)
     # On a GPU, drawing random numbers would take a third of the time of a run.
     depth = max(min(NOISES_AHEAD, NUMBERS_AHEAD // (n_particles * n_features)), 1)
-    with closing(ahead(stream, depth)) as noises:
+    with closing(ahead(stream, depth=depth)) as noises:
         last = tempered_run(start, schedule.powers, move, noises, visit=visit)
     return Run(*last, tuple(earlier))
 
