@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from pacfourier.core.sampling import complementary
 from pacfourier.core.sampling.complementary import (
@@ -10,6 +11,7 @@ from pacfourier.core.sampling.complementary import (
     fewest_errors,
     forward_choice,
     left_over,
+    products_of_rows,
     sign_errors,
     standardised,
 )
@@ -18,6 +20,19 @@ from pacfourier.core.sampling.complementary import (
 def wave_columns(X, frequencies):
     phases = frequencies @ X.T
     return np.stack([np.cos(phases), np.sin(phases)])
+
+
+@pytest.mark.parametrize("n_rows", [1, 256, 700])
+def test_products_of_rows_in_blocks(n_rows, rng):
+    rows = rng.standard_normal((n_rows, 50)).astype(np.float32)
+    found = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads, user_api="blas"):
+            found.append(products_of_rows(rows))
+    np.testing.assert_array_equal(*found)
+    np.testing.assert_array_equal(found[0], found[0].T)
+    # A sum of 50 products of normal numbers, in single precision.
+    np.testing.assert_allclose(found[0], rows.astype(float) @ rows.T, rtol=0, atol=1e-4)
 
 
 def plain_choice(waves, outputs, weights, size):

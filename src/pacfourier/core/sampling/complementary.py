@@ -11,12 +11,14 @@ class is, and change no decision. So choices are compared by the errors of a lin
 """
 
 from collections.abc import Sequence
+from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import chdtri
 
 from pacfourier.arrays import FloatArray, IntArray
+from pacfourier.core.phases import cut, run_tasks
 
 __all__ = [
     "chance_share",
@@ -33,6 +35,8 @@ RIDGE = 1e-5
 # Gains below this share of the outputs' variance are rounding errors or due to the ridge, and count
 # as equal. Chance alone explains more than that on a million rows.
 NEGLIGIBLE_GAIN = 1e-5
+# Rows of which a thread computes all products with as many others.
+ROWS_TOGETHER = 256
 # The power of the merits where chance could give the best gain.
 DOUBTFUL_POWER = 4
 # Relative to the largest value of an output; a smaller standard deviation is a rounding error.
@@ -99,11 +103,25 @@ def column_products(
     waves *= roots
     columns = waves.reshape(-1, len(roots))
     return ColumnProducts(
-        columns @ columns.T,
+        products_of_rows(columns),
         (waves @ outputs).astype(np.float64),
         merits,
         float(np.square(outputs).sum()),
     )
+
+
+def products_of_rows(rows: FloatArray) -> FloatArray:
+    """Return ``rows @ rows.T``. The bits do not depend on the number of threads."""
+    products = np.empty((len(rows), len(rows)), dtype=rows.dtype)
+
+    def fill(pair: tuple[slice, slice]) -> None:
+        upper, lower = pair
+        products[upper, lower] = rows[upper] @ rows[lower].T
+        products[lower, upper] = products[upper, lower].T
+
+    bands = list(cut(len(rows), ROWS_TOGETHER))
+    run_tasks(fill, combinations_with_replacement(bands, 2))
+    return products
 
 
 def chance_share(n_candidates: int, weights: FloatArray, n_outputs: int) -> float:
