@@ -196,7 +196,7 @@ def _similarities_tried(
     target: Target,
     inverse_temperature: float,
 ) -> FloatArray:
-    """Return the similarities of the rows to all candidates with the first shapes, and so on."""
+    """Return one column of similarities per shape. The shapes repeat the candidates in order."""
     n_candidates = len(contest.candidates)
     phases = landmark_phases(contest.X[contest.candidates], pool, len(pool), shared=True)
     losses = _candidate_losses(contest, pool, phases, target)

@@ -232,7 +232,7 @@ class LearnedFourierMap(SupervisedFourierMap):
     def merge(self, other: Self) -> Self:
         """Return a new estimator, the same as if it were fitted on the data of both.
 
-        Use it to fit parts of the data in separate processes. It equals one fit with
+        Use it to fit parts of the data in separate processes. The result is that of one fit with
         ``search="full"``.
 
         Parameters

@@ -35,7 +35,7 @@ RIDGE = 1e-5
 # Gains below this share of the outputs' variance are rounding errors or due to the ridge, and count
 # as equal. Chance alone explains more than that on a million rows.
 NEGLIGIBLE_GAIN = 1e-5
-# Rows of which a thread computes all products with as many others.
+# A thread computes the products of so many rows with so many others.
 ROWS_TOGETHER = 256
 # The power of the merits where chance could give the best gain.
 DOUBTFUL_POWER = 4
