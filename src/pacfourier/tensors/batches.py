@@ -23,9 +23,9 @@ from pacfourier.core.ahead import ahead
 
 __all__ = ["DeviceBatches"]
 
-# The most numbers in a batch, 1 GB in single precision, and in a buffer, 128 MB. Smaller ones would
+# The most numbers in a batch, 2 GB in single precision, and in a buffer, 128 MB. Smaller ones would
 # take Python's lock more often from the thread that computes.
-LARGEST_BATCH, LARGEST_BUFFER = 2**28, 2**25
+LARGEST_BATCH, LARGEST_BUFFER = 2**29, 2**25
 # The memory that a device must have for each number of a batch. With all copies of a batch, about
 # a quarter of it is used.
 BYTES_PER_NUMBER = 64

@@ -34,7 +34,8 @@ def test_labels_are_read_off_y(y, kind):
 @pytest.mark.parametrize("n_values", [1, 2, 5, 40])
 @pytest.mark.parametrize("dtype", [np.int8, np.uint64, np.float32, "U2", object])
 def test_distinct_values_are_those_of_numpy(dtype, n_values, size, monkeypatch, rng):
-    """Ten labels at a time. Values come late, and there may be more than are compared."""
+    """First one label, then ten at a time. Values come late, and may be too many to compare."""
+    monkeypatch.setattr(targets, "FIRST_LABELS", 1)
     monkeypatch.setattr(targets, "LABELS_TOGETHER", 10)
     y = np.sort(rng.integers(0, n_values, size)).astype(dtype)
     for values in (y, rng.permutation(y), y[::-1]):

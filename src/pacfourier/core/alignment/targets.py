@@ -46,8 +46,9 @@ __all__ = [
 ]
 
 Residuals: TypeAlias = Literal["hinge", "square"]
-# Labels that are looked at together, and the most classes that each of them is compared with.
-LABELS_TOGETHER, FEW_CLASSES = 2**16, 32
+# The labels that are sorted first, those that are looked at together after them, and the most classes
+# that each of these is compared with.
+FIRST_LABELS, LABELS_TOGETHER, FEW_CLASSES = 2**10, 2**16, 32
 
 
 class Coder(Protocol):
@@ -521,8 +522,8 @@ def distinct_values(y: NDArray[Any]) -> NDArray[Any]:
     >>> distinct_values(np.array([7, -1, 7, 3]))
     array([-1,  3,  7])
     """
-    known = np.unique(y[:LABELS_TOGETHER])
-    for start in range(LABELS_TOGETHER, len(y), LABELS_TOGETHER):
+    known = np.unique(y[:FIRST_LABELS])
+    for start in range(FIRST_LABELS, len(y), LABELS_TOGETHER):
         if len(known) > FEW_CLASSES:
             return np.unique(y)
         block = y[start : start + LABELS_TOGETHER]
