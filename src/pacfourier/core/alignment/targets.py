@@ -46,8 +46,8 @@ __all__ = [
 ]
 
 Residuals: TypeAlias = Literal["hinge", "square"]
-# The labels that are sorted first, those that are looked at together after them, and the most classes
-# that each of these is compared with.
+# The labels that are sorted first, those that are looked at together after them, and the most
+# classes that each of these is compared with.
 FIRST_LABELS, LABELS_TOGETHER, FEW_CLASSES = 2**10, 2**16, 32
 
 
