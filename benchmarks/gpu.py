@@ -16,13 +16,16 @@ the goal, and the most memory of the device that was in use, data included. One 
 the host of 4.3 GB, which streams to the device in batches. Its time is divided by the larger of
 two: the time of the copies alone, and that of the fit on a tensor on the device. The last rows need
 MNIST in the folder PACFOURIER_DATA, and are left out without it.
+
+The third table has complete fits on digits 1 and 7, on the device and on the cores of the same
+machine, in seconds. Each is the second call; the first compiles. It needs MNIST, too.
 """
 
 import math
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
+from functools import partial
 
 import numpy as np
 import torch
@@ -32,6 +35,7 @@ from pacfourier import (
     BoostedRFF,
     FourierClassifier,
     GibbsRFF,
+    PBLandmarks,
     alignment_losses,
     device_batches,
     fit_batches,
@@ -197,10 +201,13 @@ def stream_waits():
     """Yield the same for a fit of an array on the host, and compare its sums with a tensor's."""
     X, y = host_sample(HOST_SHAPE)
     whole, model = PBRFF(100, random_state=0), PBRFF(100, random_state=0)
-    streamed = wall_time(lambda: fit_batches(model, device_batches(X, y)), 3)
-    copies = wall_time(lambda: [None for _ in device_batches(X, y)], 3)
     there = torch.as_tensor(X, device="cuda")
-    computing = wall_time(lambda: whole.fit(there, y), 3)
+    computing = wall_time(partial(whole.fit, there, y), 3)
+    # The memory of this row is that of the fit of an array on the host.
+    del there
+    torch.cuda.reset_peak_memory_stats()
+    copies = wall_time(lambda: [None for _ in device_batches(X, y)], 3)
+    streamed = wall_time(lambda: fit_batches(model, device_batches(X, y)), 3)
     error = float(np.abs(model.sums_.waves - whole.sums_.waves).max()) / len(X)
     remark = f"{streamed:.0f} ms; copies {copies:.0f}, tensor {computing:.0f}; sums {error:.0e} n"
     name = f"{len(X):,} x {X.shape[1]} on the host: fit / max(copies, tensor)"
@@ -225,6 +232,24 @@ def digit_waits(folder):
     yield f"GibbsRFF(100), {len(X):,} digits 1 and 7, s", seconds, 1.5, f"certificate {value:.4f}"
 
 
+def complete_fits(folder):
+    """Yield the seconds of whole fits on digits 1 and 7, on the device and on the cores."""
+    images, digits = ten_digits(folder, DIGITS)
+    chosen = np.flatnonzero(np.isin(digits[0], (1, 7)))[:ONES_AND_SEVENS]
+    X, y = images[0][chosen].astype(np.float32), digits[0][chosen]
+    there = torch.as_tensor(X, device="cuda")
+    maps = (PBRFF(100), BoostedRFF(100), PBLandmarks(), GibbsRFF(100))
+    calls = [(model, "fit") for model in maps] + [(maps[2], "transform")]
+    for model, name in calls:
+        work = getattr(model.set_params(random_state=0), name)
+        on_device, on_host = ((there, y), (X, y)) if name == "fit" else ((there,), (X,))
+        yield {
+            "what": f"{type(model).__name__}, {name}",
+            "device, s": wall_time(partial(work, *on_device), 1) / 1e3,
+            f"{os.cpu_count()} cores, s": wall_time(partial(work, *on_host), 1) / 1e3,
+        }
+
+
 class Ridge:
     """A linear model on a feature map: one regression per digit, on the device."""
 
@@ -247,15 +272,16 @@ class Ridge:
         return (self.features(X) @ self.weights).argmax(dim=1).cpu().numpy()
 
 
-def with_memory(rows):
-    """Add to each row how much memory of the device was in use at most, data included, in MB."""
-    rows = iter(rows)
-    while True:
+def with_memory(parts):
+    """Add to each row how much memory of the device was in use at most, data included, in MB.
+
+    A generator keeps its data until it ends, so each part starts with a reset of its own.
+    """
+    for rows in parts:
         torch.cuda.reset_peak_memory_stats()
-        row = next(rows, None)
-        if row is None:
-            return
-        yield *row, torch.cuda.max_memory_allocated() / 1e6
+        for row in rows:
+            yield *row, torch.cuda.max_memory_allocated() / 1e6
+            torch.cuda.reset_peak_memory_stats()
 
 
 def print_table(rows):
@@ -273,18 +299,18 @@ def _cell(value):
 
 
 def main():
-    """Print both tables."""
+    """Print the tables."""
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}")
     flops, bandwidth = measured_rates()
     print(f"16-bit product {flops / 1e12:.0f} TFLOP/s, copy {bandwidth / 1e12:.2f} TB/s\n")
     table = [parts(shape, flops, bandwidth) for shape in SHAPES]
     print_table(table)
     folder = os.environ.get("PACFOURIER_DATA")
-    waited = chain(
+    waited = [
         *(waits(shape, row["kernel"]) for shape, row in zip(SHAPES, table, strict=True)),
         stream_waits(),
         digit_waits(folder) if folder else [],
-    )
+    ]
     print()
     print_table(
         [
@@ -299,6 +325,9 @@ def main():
             for name, value, goal, remark, memory in with_memory(waited)
         ]
     )
+    if folder:
+        print()
+        print_table(list(complete_fits(folder)))
 
 
 if __name__ == "__main__":

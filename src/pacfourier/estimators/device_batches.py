@@ -10,7 +10,7 @@ def device_batches(X: Any, y: Any, sample_weight: Any = None, *, device: Any = "
 
     Use it to fit on a GPU an array that is in the memory of the host, or in a memory-mapped file.
     While the device computes with one batch, the next one is copied to it. The device holds only a
-    few batches of 1 GB at most, so the array may be larger than its memory. The result is that
+    few batches of 2 GB at most, so the array may be larger than its memory. The result is that
     of ``fit`` on a tensor with all rows. This needs torch: ``pip install "pacfourier[torch]"``.
 
     Parameters
