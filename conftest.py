@@ -14,7 +14,7 @@ NEEDS = {
         "tests/benchmarks",
         "tests/contracts/test_examples.py",
         "tests/experiments",
-        "tests/test_plots.py",
+        "tests/plots",
     ],
     "pandas": [
         "src/pacfourier/reports/effect_sections.py",

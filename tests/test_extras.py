@@ -99,7 +99,7 @@ def test_the_command_works_with_its_libraries():
 @pytest.mark.parametrize(
     ("library", "code"),
     [
-        ("matplotlib", "from pacfourier import plots; plots._axes(None)"),
+        ("matplotlib", "from pacfourier.plots.axes import drawing_axes; drawing_axes(None)"),
         ("pandas", "from pacfourier.tabular import fit_table"),
         ("pyarrow", "from pacfourier.tabular import open_table"),
         ("distributed", "from pacfourier.experiments import runner; "

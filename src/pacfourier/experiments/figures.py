@@ -11,7 +11,7 @@ from pacfourier.experiments.published import published_curves
 from pacfourier.experiments.results_summary import Curve, Estimate, ResultsSummary
 from pacfourier.experiments.toy_landmarks import C, toy_maps, toy_sample
 from pacfourier.extras import explain_missing_extra
-from pacfourier.plots import SimilarityDisplay, plane_grid, scatter_classes
+from pacfourier.plots.similarity import SimilarityDisplay, plane_grid, scatter_classes
 
 with explain_missing_extra():
     from matplotlib.figure import Figure

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pacfourier.arrays import FloatArray
-from pacfourier.plots import phase_turns, wave_amplitudes
+from pacfourier.plots.wave_weights import phase_turns, wave_amplitudes
 from pacfourier.reports.charts import (
     Axis,
     bars,
