@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.export.test_formula import HOSTILE, MODELS
 
-from pacfourier import FourierClassifier
+from pacfourier import FourierClassifier, bounds, certify_predictions
 from pacfourier.export import IntegerModel, integer_scores, quantised
 from pacfourier.export.integers import COSINE_ONE, packed_weights, wave_values
 
@@ -209,3 +209,29 @@ def test_a_prefix_that_c_does_not_allow_is_refused():
     assert "abc_predict" in model.to_c(prefix="abc")
     with pytest.raises(ValueError, match="prefix must start with a letter"):
         model.to_c(prefix="a-b")
+
+
+@pytest.mark.parametrize("name", ["two classes", "many classes"])
+def test_integers_are_certified_like_any_classifier(name):
+    model, X = MODELS[name]()
+    y = model.predict(X)
+    half = len(X) // 2
+    integers = quantised(model, X[:half], y[:half])
+    rows, labels = X[half:], y[half:]
+    certificate = certify_predictions(integers, rows, labels, ties="genuine")
+    n_errors = int((integers.predict(rows) != labels).sum())
+    expected = bounds.holdout(n_errors=n_errors, n_samples=len(rows), epsilon=0.05)
+    assert certificate.error == expected.value
+    scores = integers.scores(rows).astype(float)
+    ordered = np.sort(scores, axis=1)
+    margins = np.abs(scores[:, 0]) if name == "two classes" else ordered[:, -1] - ordered[:, -2]
+    np.testing.assert_array_equal(certificate.confidences.values, margins)
+
+
+def test_integers_are_certified_like_any_regressor():
+    model, X = MODELS["amount"]()
+    y = model.predict(X)
+    integers = quantised(model, X[:-99], y[:-99])
+    certificate = certify_predictions(integers, X[-99:], y[-99:], ties="genuine")
+    errors = np.sort(np.abs(integers.predict(X[-99:]) - y[-99:]))
+    assert errors[79] <= certificate.half_width(0.8) <= errors[-1]

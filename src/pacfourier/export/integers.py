@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Tags, TargetTags
 
 from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.export.c_text import (
@@ -41,7 +42,7 @@ HEADER = Template("""/*
  *
  * C99 without heap, libm or dependencies: $n_bytes bytes of constants.
  *   ${prefix}_scores(row, scores) writes ${PREFIX}_N_SCORES scores of a row of
- *   ${PREFIX}_N_COLUMNS bytes. One is 1 / ${PREFIX}_UNIT.
+ *   ${PREFIX}_N_COLUMNS bytes. Times ${PREFIX}_UNIT, they are $meaning.
  *   ${prefix}_predict(row$more) $does.
  *   ${prefix}_row(values, row) turns floats into such bytes. Only this needs the tables of
  *   lows and rates.
@@ -135,7 +136,8 @@ class IntegerModel:
     """A predictor with D waves and K scores of d columns, in integer arithmetic.
 
     :func:`quantised` makes one from a fitted predictor. ``scores`` and ``predict`` compute exactly
-    what the functions of the header ``to_c()`` do.
+    what the functions of the header ``to_c()`` do, so a certificate that ``certify_predictions``
+    returns for this model is one for the header.
 
     Attributes
     ----------
@@ -170,6 +172,11 @@ class IntegerModel:
     rates: NDArray[np.float32]
     classes: tuple[Any, ...] | None
     columns: tuple[str, ...] | None
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say what is predicted, as scikit-learn and ``certify_predictions`` ask for."""
+        kind = "regressor" if self.classes is None else "classifier"
+        return Tags(estimator_type=kind, target_tags=TargetTags(required=True))
 
     @property
     def n_columns(self) -> int:
@@ -220,6 +227,22 @@ class IntegerModel:
         """
         return integer_scores(self.rows(X), self)
 
+    def decision_function(self, X: Any) -> NDArray[np.int32]:
+        """Return the integer scores in the shape that scikit-learn expects.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_columns)
+            Rows of finite numbers.
+
+        Returns
+        -------
+        scores : array of int32 of shape (n_samples,) or (n_samples, n_scores)
+            One number per row for two classes or one amount.
+        """
+        scores = self.scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted classes or amounts of rows of numbers.
 
@@ -262,6 +285,14 @@ class IntegerModel:
         tables = self._tables.values()
         return sum(max(each.size, 1) * np.dtype(kind[:-2]).itemsize for kind, each in tables)
 
+    @property
+    def _meaning(self) -> str:
+        """What the scores are in words."""
+        if self.classes is None:
+            return "amounts"
+        is_single = len(self.intercepts) == 1
+        return "log-odds" if is_single else "log-probabilities up to a constant"
+
     def to_c(self, *, prefix: str = "model") -> str:
         """Return the model as a C99 header.
 
@@ -284,6 +315,7 @@ class IntegerModel:
             words,
             n_bytes=self.n_bytes,
             more=", amounts" if self.classes is None and len(self.intercepts) > 1 else "",
+            meaning=self._meaning,
             does="gives the predicted amounts"
             if self.classes is None
             else "returns the number of the predicted class",
