@@ -12,6 +12,7 @@ from pacfourier.errors import InputError
 from pacfourier.extras import check_installed
 
 if TYPE_CHECKING:
+    from pacfourier.export import TableIntegers
     from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
     from pacfourier.tabular.fitting import Progress
     from pacfourier.tabular.model import FitSettings, TableFit, TableModel
@@ -21,10 +22,10 @@ TABLES = ".csv, .tsv, .parquet, .arrow, .feather or .jsonl file; text may be com
 Data = Annotated[Path, typer.Argument(help=f"A {TABLES}.")]
 Model = Annotated[Path, typer.Argument(help="A .skops file written by 'pacfourier fit'.")]
 Separator = Annotated[
-    str | None, typer.Option(help="What separates the fields of a text file; else it is found out.")
+    str | None, typer.Option(help="Separator of a text file; by default, it is detected.")
 ]
 Encoding = Annotated[
-    str | None, typer.Option(help="Encoding of a text file; else UTF-8, or Latin-1 with a note.")
+    str | None, typer.Option(help="Encoding of a text file; by default, it is detected.")
 ]
 Missing = Annotated[
     list[str] | None, typer.Option(help="A word that means 'no value'; may be repeated.")
@@ -55,6 +56,10 @@ def fit(
     card: Annotated[
         Path | None, typer.Option(help="Where to write a model card (.md), if wanted.")
     ] = None,
+    integers: Annotated[
+        Path | None,
+        typer.Option(help="Where to write a C header in integers (.h), for microcontrollers."),
+    ] = None,
     certify: Annotated[
         str,
         typer.Option(help="Share of the rows to hold out for the bound; 'no' learns from all."),
@@ -66,7 +71,7 @@ def fit(
     ] = 100,
     group: Annotated[
         str | None,
-        typer.Option(help="A column; its groups are learned from or held out as a whole."),
+        typer.Option(help="A column of groups, such as patients, which are never split."),
     ] = None,
     class_weight: Annotated[
         str | None,
@@ -91,7 +96,7 @@ def fit(
     from pacfourier.tabular.table_output import check_output
 
     with input_errors():
-        outputs = [(out, ".skops"), (report, ".html"), (card, ".md")]
+        outputs = [(out, ".skops"), (report, ".html"), (card, ".md"), (integers, ".h")]
         for path, suffix in outputs:
             if path is not None:
                 check_output(path, (suffix,), overwrite)
@@ -103,14 +108,20 @@ def fit(
             ties=ties,
             group=group,
             class_weight=class_weight,
+            # Tables of codes would be larger than the rest of the integers.
+            codes="auto" if integers is None else False,
             types=types,
             seed=seed,
         )
         with progress_bar() as progress:
             found = fitted(data, target, settings, reading, progress)
-            write_outputs(found, {"model": out, "report": report, "card": card}, progress)
+            small = None if integers is None else rounded(found, progress)
+            paths = {"model": out, "report": report, "card": card, "integers": integers}
+            write_outputs(found, small, paths, progress)
     notes(found.model.record["notes"])
     show_fit(found)
+    if small is not None:
+        show_integers(small)
     typer.echo(f"\nSaved in {out} ({out.stat().st_size:,} bytes).")
 
 
@@ -172,8 +183,24 @@ def fitted(
     return fit_table(data, target, settings, reading=reading, progress=progress)
 
 
-def write_outputs(found: "TableFit", paths: dict[str, Path | None], progress: "Progress") -> None:
-    """Write the model, and the report and the card if they are wanted."""
+def rounded(found: "TableFit", progress: "Progress") -> "TableIntegers":
+    """Return the model in integers."""
+    from pacfourier.export import table_integers
+
+    progress("rounding to integers", 1.0)
+    try:
+        return table_integers(found)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def write_outputs(
+    found: "TableFit",
+    small: "TableIntegers | None",
+    paths: dict[str, Path | None],
+    progress: "Progress",
+) -> None:
+    """Write the model, and the report, the card and the integers if they are wanted."""
     from pacfourier.tabular.model_files import model_bytes
     from pacfourier.written_files import write_file
 
@@ -187,6 +214,8 @@ def write_outputs(found: "TableFit", paths: dict[str, Path | None], progress: "P
         from pacfourier.reports.model_card import model_card
 
         contents[paths["card"]] = model_card(found).encode()
+    if small is not None:
+        contents[paths["integers"]] = small.to_c().encode()
     for path, content in contents.items():
         write_file(path, content)
 
@@ -199,6 +228,15 @@ def show_fit(found: "TableFit") -> None:
         show_certificate(found.certificate)
     else:
         typer.echo(f"\n{record['headline']}")
+
+
+def show_integers(small: "TableIntegers") -> None:
+    """Print the size of the integers, and what is certified about them."""
+    typer.echo(f"\nIn integers: {small.model.n_bytes:,} bytes of constants.")
+    typer.echo(f"{small.statement}.")
+    if small.certificate is not None and not small.certificate.violations:
+        both = 1 - 2 * small.certificate.epsilon
+        typer.echo(f"This bound and that of the model hold together with probability {both:g}.")
 
 
 def show_model(model: "TableModel") -> None:
@@ -342,7 +380,8 @@ def certify(
         Path | None, typer.Argument(help="A table of new rows with their labels, if you have one.")
     ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Declare that no row of it was in the table of the fit.")
+        bool,
+        typer.Option("--fresh", help="Declare that none of these rows was in the training table."),
     ] = False,
     epsilon: Epsilon = 0.05,
     ties: Ties = None,

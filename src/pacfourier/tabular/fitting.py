@@ -121,7 +121,7 @@ def fit_table(
         row_counts=row_counts(parts, np.random.default_rng()),
     )
     report("done", 1.0)
-    return TableFit(model, held_out, results, certificate)
+    return TableFit(model, held_out, results, certificate, rows, settings)
 
 
 def quiet(stage: str, share: float) -> None:
@@ -157,11 +157,12 @@ def check_weights(rows: TrainingRows, settings: FitSettings) -> None:
 def learned_predictor(part: LabelledRows, settings: FitSettings) -> Learned:
     """Fit a predictor to some rows. Amounts are numbers, and classes are texts."""
     started = time.perf_counter()
-    size, seed = settings.n_frequencies, settings.seed
-    if part.y.dtype.kind == "f":
-        model: Any = FourierRegressor(size, random_state=seed)
-    else:
-        model = FourierClassifier(size, class_weight=settings.class_weight, random_state=seed)
+    model: Any = FourierRegressor()
+    if part.y.dtype.kind != "f":
+        model = FourierClassifier(class_weight=settings.class_weight)
+    model.set_params(
+        n_frequencies=settings.n_frequencies, codes=settings.codes, random_state=settings.seed
+    )
     model.fit(part.X, part.y)
     return Learned(model, time.perf_counter() - started)
 
@@ -244,6 +245,7 @@ def fit_record(
             "ties": settings.ties,
             "group": settings.group,
             "class_weight": settings.class_weight,
+            "codes": settings.codes,
             "types": dict(settings.types or {}),
             "seed": settings.seed,
         },

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from pacfourier.tabular.evaluation import Result
     from pacfourier.tabular.stored_predictor import StoredClassifier, StoredRegressor
+    from pacfourier.tabular.training_rows import TrainingRows
 
 Predictor: TypeAlias = "FourierClassifier | FourierRegressor | StoredClassifier | StoredRegressor"
 TableCertificate: TypeAlias = "ClassificationCertificate | RegressionCertificate"
@@ -133,12 +134,17 @@ class TableFit:
         Of this model, of a linear one, of boosted trees, and of always predicting the same.
     certificate : ClassificationCertificate, RegressionCertificate or None
         None if no rows were held out for it.
+    rows : TrainingRows
+        The rows that were read, as numbers.
+    settings : FitSettings
     """
 
     model: TableModel
     held_out: HeldOut
     results: "list[Result]"
     certificate: "TableCertificate | None"
+    rows: "TrainingRows"
+    settings: "FitSettings"
 
 
 @dataclass(frozen=True)
@@ -159,6 +165,8 @@ class FitSettings:
         Name of a column. Rows of a group are all learned from or all held out.
     class_weight : dict, "balanced" or None, default=None
         As in ``FourierClassifier``.
+    codes : bool or "auto", default="auto"
+        As in ``FourierClassifier``. Integers need False.
     types : mapping of str to str, default=None
         What columns hold, where the choice of the library is to be overruled: "number",
         "category", "date", "text" or "drop".
@@ -171,6 +179,7 @@ class FitSettings:
     ties: "Ties" = None
     group: str | None = None
     class_weight: dict[str, float] | str | None = None
+    codes: bool | str = "auto"
     types: Mapping[str, str] | None = None
     seed: int = 0
 

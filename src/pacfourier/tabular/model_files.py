@@ -39,36 +39,38 @@ def model_bytes(model: TableModel) -> bytes:
     )
 
 
-def save_model(model: TableModel, path: Path, *, overwrite: bool = False) -> None:
+def save_model(model: TableModel, path: Path | str, *, overwrite: bool = False) -> None:
     """Write a model to a ``.skops`` file, completely or not at all.
 
     Parameters
     ----------
     model : TableModel
         The model of a fit.
-    path : pathlib.Path
+    path : pathlib.Path or str
         Where to write it.
     overwrite : bool, default=False
         Whether the file may exist already.
     """
+    path = Path(path)
     check_output(path, (".skops",), overwrite)
     write_file(path, model_bytes(model))
 
 
-def load_model(path: Path) -> TableModel:
+def load_model(path: Path | str) -> TableModel:
     """Return the model in a ``.skops`` file that ``pacfourier fit`` wrote.
 
     Everything is checked before it is used: a file of any other content gives an error.
 
     Parameters
     ----------
-    path : pathlib.Path
+    path : pathlib.Path or str
 
     Returns
     -------
     model : TableModel
     """
     rule = f"model must be a file that 'pacfourier fit' wrote, got {str(path)!r}"
+    path = Path(path)
     if not path.is_file():
         raise InputError(f"{rule}: no such file.")
     data = plain_data(path.read_bytes(), rule)
