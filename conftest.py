@@ -23,6 +23,7 @@ NEEDS = {
         "src/pacfourier/tabular",
         "tests/contracts/test_fitted_attributes.py",
         "tests/export/test_fitted_tables.py",
+        "tests/export/test_table_integers.py",
         "tests/reports/test_model_card.py",
         "tests/reports/test_page_in_chromium.py",
         "tests/reports/test_tabular_report.py",
@@ -32,6 +33,7 @@ NEEDS = {
     "pyarrow": [
         "src/pacfourier/tabular",
         "tests/export/test_fitted_tables.py",
+        "tests/export/test_table_integers.py",
         "tests/tabular",
     ],
     "skl2onnx": [
@@ -43,6 +45,7 @@ NEEDS = {
         "src/pacfourier/tabular",
         "tests/export/test_command.py",
         "tests/export/test_fitted_tables.py",
+        "tests/export/test_table_integers.py",
         "tests/export/test_table_models.py",
         "tests/tabular",
         "tests/benchmarks/test_guards.py",
@@ -50,6 +53,7 @@ NEEDS = {
     "skrub": [
         "tests/estimators/test_fourier_frames.py",
         "tests/export/test_fitted_tables.py",
+        "tests/export/test_table_integers.py",
         "tests/export/test_table_models.py",
         "tests/tabular/test_encoding.py",
     ],
@@ -70,9 +74,11 @@ NEEDS = {
     "typer": [
         "src/pacfourier/cli",
         "tests/export/test_fitted_tables.py",
+        "tests/export/test_table_integers.py",
         "tests/tabular/command.py",
         "tests/tabular/test_certify_command.py",
         "tests/tabular/test_fit_command.py",
+        "tests/tabular/test_model_files.py",
         "tests/tabular/test_predict_command.py",
         "tests/test_cli.py",
         "tests/experiments/test_reproduction_report.py",

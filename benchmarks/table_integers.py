@@ -21,6 +21,7 @@ from pacfourier.tabular.model import FitSettings, TableFit
 
 PAGE = Path(__file__).parents[1] / "docs" / "export.md"
 START, END = "<!-- table of benchmarks/table_integers.py -->", "<!-- end of the table -->"
+NO_BREAK = "\N{NO-BREAK SPACE}"
 HEADER = (
     "table",
     "default",
@@ -61,8 +62,8 @@ def lines(names: list[str], n_seeds: int) -> Iterator[list[str]]:
         table = TABLES[name]()
         means = np.mean([measured(table, seed) for seed in range(n_seeds)], axis=0)
         is_amount = table["target"].dtype.kind in "fi" and table["target"].nunique() > 30
-        errors = [f"{mean:.3g}" if is_amount else f"{100 * mean:.2f} %" for mean in means[:4]]
-        yield [name, *errors, *(f"{mean:,.0f} B" for mean in means[4:])]
+        errors = [f"{mean:.3g}" if is_amount else f"{100 * mean:.2f}{NO_BREAK}%" for mean in means[:4]]
+        yield [name, *errors, *(f"{mean:,.0f}{NO_BREAK}B" for mean in means[4:])]
 
 
 def main() -> None:
