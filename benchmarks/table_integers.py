@@ -15,9 +15,9 @@ import pandas as pd
 from benchmarks.pages import markdown
 from benchmarks.tables import TABLES
 
-from pacfourier.export.table_integers import TableIntegers, as_in_the_table, table_integers
+from pacfourier.export import table_integers
 from pacfourier.tabular.fitting import fit_table
-from pacfourier.tabular.model import FitSettings, TableFit
+from pacfourier.tabular.model import FitSettings
 
 PAGE = Path(__file__).parents[1] / "docs" / "export.md"
 START, END = "<!-- table of benchmarks/table_integers.py -->", "<!-- end of the table -->"
@@ -33,25 +33,16 @@ HEADER = (
 )
 
 
-def integer_error(fit: TableFit, found: TableIntegers) -> float:
-    """Return the error of integers on the rows held out, as that of the model is counted."""
-    rows = as_in_the_table(fit.rows.held_out, fit.model.encoding.offsets)
-    predicted = found.model.predict(rows.X)
-    if found.model.classes is None:
-        return float(np.abs(predicted - rows.y).mean())
-    return float(np.mean(predicted != rows.y))
-
-
 def measured(table: pd.DataFrame, seed: int) -> list[float]:
     """Return four errors and two numbers of bytes, in the order of the header."""
     settings = FitSettings(n_frequencies=30, ties="genuine", seed=seed)
     coded = fit_table(table, "target", settings)
-    plain = fit_table(table, "target", replace(settings, codes=False))
+    plain = fit_table(table, "target", replace(settings, integers=True))
     small = [table_integers(plain, bits=bits) for bits in (8, 4)]
     return [
         coded.results[0].error,
         plain.results[0].error,
-        *(integer_error(plain, found) for found in small),
+        *(found.error for found in small),
         *(found.model.n_bytes for found in small),
     ]
 
@@ -62,7 +53,8 @@ def lines(names: list[str], n_seeds: int) -> Iterator[list[str]]:
         table = TABLES[name]()
         means = np.mean([measured(table, seed) for seed in range(n_seeds)], axis=0)
         is_amount = table["target"].dtype.kind in "fi" and table["target"].nunique() > 30
-        errors = [f"{mean:.3g}" if is_amount else f"{100 * mean:.2f}{NO_BREAK}%" for mean in means[:4]]
+        factor, digits, unit = (1, ".3g", "") if is_amount else (100, ".2f", f"{NO_BREAK}%")
+        errors = [f"{factor * mean:{digits}}{unit}" for mean in means[:4]]
         yield [name, *errors, *(f"{mean:,.0f}{NO_BREAK}B" for mean in means[4:])]
 
 

@@ -67,7 +67,9 @@ def test_json_names_the_columns_and_says_what_gaps_are(case):
 def test_c(case, tmp_path, program):
     model, rows, said = case
     succeeded("export", model, "--c", tmp_path / "m.h")
-    compiled = program((tmp_path / "m.h").read_text(), ("float", "float"), 1, ["ill", "well"])
+    # Names in the header start with that of the file.
+    text = (tmp_path / "m.h").read_text().replace("m_", "model_").replace("M_", "MODEL_")
+    compiled = program(text, ("float", "float"), 1, ["ill", "well"])
     scores, found = compiled(rows)
     np.testing.assert_allclose(share(scores), said, atol=1e-4)
     assert np.array_equal(found[:, 0], said > 0.5)

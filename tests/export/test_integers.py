@@ -34,6 +34,7 @@ def random_model(rng, shape, bits, *, is_extreme, has_classes):
         rng.integers(0, 2**32, n_waves).astype(np.uint32),
         *amplitudes.astype(np.int16),
         rng.integers(-COSINE_ONE, COSINE_ONE, n_scores).astype(np.int32),
+        (1e3 * rng.normal(size=0 if has_classes else n_scores)).astype(np.float32),
         2.0**-20,
         np.float32([-1.0]),
         np.float32([100.0]),
@@ -87,7 +88,7 @@ def test_c_equals_its_twin_bit_for_bit(program, shape, bits, is_extreme, has_cla
         best = expected[:, 0] > 0 if shape[2] == 1 else expected.argmax(axis=1)
         np.testing.assert_array_equal(found[:, 0], best)
     else:
-        amounts = expected.astype(np.float32) * np.float32(model.unit)
+        amounts = model.origins + expected.astype(np.float32) * np.float32(model.unit)
         np.testing.assert_array_equal(scores, amounts)
         np.testing.assert_array_equal(found, amounts)
 

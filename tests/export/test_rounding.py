@@ -4,7 +4,7 @@ from scipy import sparse
 from sklearn.datasets import load_digits
 from tests.export.test_formula import MODELS
 
-from pacfourier import FourierClassifier
+from pacfourier import FourierClassifier, FourierRegressor
 from pacfourier.core.boosting.cosine_model import CosineModel, square_losses
 from pacfourier.core.boosting.descent import Decays, Labelled
 from pacfourier.export import quantised
@@ -13,6 +13,7 @@ from pacfourier.export.rounding import (
     Grid,
     Levels,
     RoundedDescent,
+    check_ranges,
     turned_amplitudes,
     unit_of,
 )
@@ -176,3 +177,30 @@ def test_gradients_are_taken_at_rounded_frequencies_and_move_the_exact_ones():
     np.testing.assert_allclose(np.abs(descent.model.frequencies - before), 0.01, rtol=1e-3)
     seen = descent.seen().frequencies
     np.testing.assert_allclose(seen, np.rint(descent.model.frequencies / 0.5) * 0.5)
+
+
+def test_waves_stand_in_for_the_linear_part_of_few_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 3))
+    y = (X[:, 0] > 0.4).astype(int) + (X[:, 0] > -0.4)
+    model = FourierClassifier(4, codes=False, random_state=0).fit(X[:400], y[:400])
+    integers = quantised(model, X[:400], y[:400])
+    assert np.mean(integers.predict(X[400:]) != y[400:]) < 0.1
+
+
+@pytest.mark.parametrize("centre", [0.0, 1e6])
+def test_amounts_may_be_far_from_zero(centre):
+    model, X = MODELS["amount"]()
+    y = labels_of(model, X)
+    far = FourierRegressor(8, codes=False, strength=1.0, random_state=0).fit(X, y + centre)
+    integers = quantised(far, X, y + centre)
+    assert np.abs(integers.predict(X) - centre - y).mean() < 0.2 * y.std()
+
+
+def test_columns_must_vary_enough_for_bytes():
+    check_ranges(np.array([1.0, 5.0]), np.array([1.0 + 2.0**-15, 5.0]))
+    check_ranges(np.array([-1e-9, -1e9]), np.array([1e-9, 1e9]))
+    with pytest.raises(ValueError, match=r"got less in column 1: subtract a constant"):
+        check_ranges(np.array([0.0, 1e6]), np.array([1.0, 1e6 + 10]))
+    with pytest.raises(ValueError, match=r"got less in column 'time'"):
+        check_ranges(np.array([-1e9]), np.array([-1e9 + 99]), ["time"])

@@ -1,5 +1,6 @@
 """Integers of a table's model: what they are trained on, and what is certified about them."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from pacfourier.errors import InputError
 from pacfourier.export import table_integers
 from pacfourier.tabular import FitSettings, fit_table
 
-SETTINGS = FitSettings(n_frequencies=5, codes=False)
+SETTINGS = FitSettings(n_frequencies=5, integers=True)
 # The encoded columns of the patients.
 NAMES = ("pulse", "weight", "weight is missing", "ward = east", "ward = north", "ward = west")
 
@@ -55,7 +56,7 @@ def test_the_certificate_counts_the_errors_of_the_integers(fit):
     rows = numbers_of(held_out.frame, fit.model.encoding.offsets[1])
     n_errors = int((found.model.predict(rows) != held_out.truth).sum())
     assert found.certificate.n_samples == len(held_out.truth) == 60
-    assert found.certificate.observed_error == n_errors / 60
+    assert found.certificate.observed_error == found.error == n_errors / 60
     expected = bounds.holdout(n_errors=n_errors, n_samples=60, epsilon=0.05).value
     assert found.certificate.error == expected
     assert found.statement == f"Error of the classifier <= {expected:.4f}, with probability 0.95"
@@ -87,6 +88,39 @@ def test_labels_held_out_have_no_part_in_the_integers():
     assert others.certificate.observed_error == 1 - integers.certificate.observed_error
 
 
+def test_bytes_are_those_of_numbers_of_the_table():
+    """A program has numbers in single precision: the certificate must be about their bytes."""
+    far = patients().assign(pulse=lambda table: table["pulse"] + 12_345.678)
+    fit = fit_table(far, "state", SETTINGS)
+    offsets = fit.model.encoding.offsets
+    rows, numbers = fit.rows.held_out.moved(offsets).X, numbers_of(fit.held_out.frame, offsets[1])
+    # A number is rounded once before its median is taken off, and once after it is added again.
+    np.testing.assert_array_max_ulp(rows, np.float32(numbers), 1)
+    model = table_integers(fit).model
+    np.testing.assert_array_equal(model.rows(rows), model.rows(numbers))
+
+
+def test_numbers_too_far_from_zero_for_bytes_are_refused():
+    times = patients().assign(pulse=lambda table: table["pulse"] + 1e8)
+    with pytest.raises(ValueError, match=r"1 / 65,536 .* got less in column 'pulse': subtract"):
+        table_integers(fit_table(times, "state", SETTINGS))
+
+
+def test_the_header_has_a_row_without_values(fit):
+    found = table_integers(fit)
+    pulse, weight = fit.model.encoding.offsets[:2]
+    assert found.model.empty_row == (pulse, weight, 1, 0, 0, 0)
+    _, _, after = found.to_c().partition("float model_empty_row[6] = {")
+    numbers = np.float32(re.findall(r"[-0-9.e]+(?=f)", after.partition("}")[0]))
+    np.testing.assert_array_equal(numbers, np.float32(found.model.empty_row))
+
+
+def test_few_rows_say_what_is_not_bounded():
+    found = table_integers(fit_table(weights_of_patients(40), "state", SETTINGS))
+    assert found.statement.startswith("Too few rows to bound the absolute error")
+    assert "with probability" not in found.statement
+
+
 def test_without_a_certificate_integers_learn_from_all_rows():
     settings = replace(SETTINGS, certify=None)
     found = table_integers(fit_table(patients(), "state", settings))
@@ -106,15 +140,14 @@ def test_a_statement_cannot_end_the_comment():
 
 
 def test_codes_and_texts_are_refused():
-    coded = fit_table(patients(), "state", replace(SETTINGS, codes=True))
-    with pytest.raises(ValueError, match="fit it with codes=False"):
+    coded = fit_table(patients(), "state", replace(SETTINGS, integers=False))
+    with pytest.raises(ValueError, match=r"FitSettings\(integers=True\), got integers=False"):
         table_integers(coded)
     rng = np.random.default_rng(TABLES)
     words = rng.choice(["good", "rather", "long", "short", "odd"], (300, 6))
     remarks = patients().assign(remark=[" ".join(row) for row in words])
-    found = fit_table(remarks, "state", replace(SETTINGS, types={"remark": "text"}))
     with pytest.raises(InputError, match="got texts in 'remark'"):
-        table_integers(found)
+        fit_table(remarks, "state", replace(SETTINGS, types={"remark": "text"}))
 
 
 def test_the_command_writes_the_same_header(tmp_path, monkeypatch):
@@ -122,9 +155,10 @@ def test_the_command_writes_the_same_header(tmp_path, monkeypatch):
     data = written(patients(), tmp_path / "data.csv")
     _, result = fitted(data, "--integers", "small.h")
     expected = table_integers(fit_table(data, "state", SETTINGS))
-    assert (tmp_path / "small.h").read_text() == expected.to_c()
+    assert (tmp_path / "small.h").read_text() == expected.to_c(prefix="small")
     printed = squeezed(result.stdout)
     assert f"In integers: {expected.model.n_bytes} bytes of constants." in printed
+    assert f"their error is {100 * expected.error:.2f} %." in printed
     assert f"{expected.statement}." in printed
     assert "hold together with probability 0.9." in printed
     before = (tmp_path / "small.h").read_bytes()

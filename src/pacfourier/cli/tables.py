@@ -108,8 +108,7 @@ def fit(
             ties=ties,
             group=group,
             class_weight=class_weight,
-            # Tables of codes would be larger than the rest of the integers.
-            codes="auto" if integers is None else False,
+            integers=integers is not None,
             types=types,
             seed=seed,
         )
@@ -121,7 +120,7 @@ def fit(
     notes(found.model.record["notes"])
     show_fit(found)
     if small is not None:
-        show_integers(small)
+        show_integers(small, found)
     typer.echo(f"\nSaved in {out} ({out.stat().st_size:,} bytes).")
 
 
@@ -214,8 +213,11 @@ def write_outputs(
         from pacfourier.reports.model_card import model_card
 
         contents[paths["card"]] = model_card(found).encode()
-    if small is not None:
-        contents[paths["integers"]] = small.to_c().encode()
+    if small is not None and paths["integers"] is not None:
+        from pacfourier.export.c_text import prefix_of
+
+        prefix = prefix_of(paths["integers"].name)
+        contents[paths["integers"]] = small.to_c(prefix=prefix).encode()
     for path, content in contents.items():
         write_file(path, content)
 
@@ -230,12 +232,18 @@ def show_fit(found: "TableFit") -> None:
         typer.echo(f"\n{record['headline']}")
 
 
-def show_integers(small: "TableIntegers") -> None:
-    """Print the size of the integers, and what is certified about them."""
+def show_integers(small: "TableIntegers", found: "TableFit") -> None:
+    """Print the size and the error of the integers, and what is certified about them."""
+    from pacfourier.tabular.fitting import is_bounded
+
     typer.echo(f"\nIn integers: {small.model.n_bytes:,} bytes of constants.")
+    if small.error is not None:
+        task = found.model.target.task
+        measure = "error" if task == "classification" else "mean absolute error"
+        typer.echo(f"On the rows held out, their {measure} is {error_text(small.error, task)}.")
     typer.echo(f"{small.statement}.")
-    if small.certificate is not None and not small.certificate.violations:
-        both = 1 - 2 * small.certificate.epsilon
+    if is_bounded(small.certificate) and is_bounded(found.certificate):
+        both = max(0.0, 1 - 2 * found.settings.epsilon)
         typer.echo(f"This bound and that of the model hold together with probability {both:g}.")
 
 
@@ -270,6 +278,11 @@ def class_text(model: "TableModel") -> str:
     return f" {listed(model.target.classes)}" if model.target.classes else ""
 
 
+def error_text(error: float, task: str) -> str:
+    """Return a share of errors in percent, or an amount as it is."""
+    return f"{100 * error:.2f} %" if task == "classification" else f"{error:.4g}"
+
+
 def show_results(results: list[dict[str, Any]], n_rows: int, task: str) -> None:
     """Print the errors of the model and of those it is compared with."""
     is_classes = task == "classification"
@@ -278,7 +291,7 @@ def show_results(results: list[dict[str, Any]], n_rows: int, task: str) -> None:
     lines = []
     for each in results:
         numbers = [each["error"], each["standard_error"]]
-        texts = [f"{100 * x:.2f} %" if is_classes else f"{x:.4g}" for x in numbers]
+        texts = [error_text(x, task) for x in numbers]
         lines.append([each["name"], *texts, f"{each['seconds']:.1f}"])
         if not is_classes:
             lines[-1].append("" if each["r2"] is None else f"{each['r2']:.3f}")
@@ -429,12 +442,13 @@ def export(
 ) -> None:
     """Write a fitted predictor as C, as JSON or as ONNX."""
     from pacfourier import export
+    from pacfourier.export.c_text import prefix_of
     from pacfourier.export.predictor_files import load_predictor, onnx_bytes
     from pacfourier.tabular.table_output import check_output
     from pacfourier.written_files import write_file
 
     formats: tuple[tuple[Path | None, str, Callable[[Any], bytes]], ...] = (
-        (c, ".h", lambda model: export.to_c(model).encode()),
+        (c, ".h", lambda model: export.to_c(model, prefix=prefix_of(str(c and c.name))).encode()),
         (json, ".json", lambda model: export.to_json(model).encode()),
         (onnx, ".onnx", onnx_bytes),
     )

@@ -11,6 +11,7 @@ from pacfourier.export.c_text import (
     check_prefix,
     column_runs,
     constants,
+    empty_row_text,
     float_text,
     names_text,
     prediction_text,
@@ -144,6 +145,9 @@ def to_c(model: Any, *, prefix: str = "model") -> str:
     runs = column_runs(is_used)
     words = {"prefix": prefix, "PREFIX": prefix.upper()}
     interpolated = f"    {prefix}_interpolate(row, inner);\n" if parts.coded else ""
+    tables = table_texts(parts, prefix, is_used, runs)
+    if hasattr(model, "_empty_row"):
+        tables.append(empty_row_text(prefix, model._empty_row))
     return HEADER.substitute(
         words,
         more=", amounts" if is_table_of_amounts(parts) else "",
@@ -152,7 +156,7 @@ def to_c(model: Any, *, prefix: str = "model") -> str:
         n_scores=parts.n_scores,
         n_waves=len(parts.phases),
         width=padded(parts.phases, parts.intercepts).shape[-1],
-        tables="\n".join(table_texts(parts, prefix, is_used, runs)),
+        tables="\n".join(tables),
         sine=polynomial("sine"),
         cosine=polynomial("cosine"),
         interpolation=INTERPOLATION.substitute(words, n_coded=len(parts.coded))

@@ -23,6 +23,7 @@ from pacfourier.export.c_text import (
     check_prefix,
     column_runs,
     constants,
+    empty_row_text,
     float_text,
     names_text,
     prediction_text,
@@ -34,6 +35,9 @@ __all__ = ["COSINE_ONE", "IntegerModel", "cosine_table", "integer_scores", "wave
 COSINE_ONE, TURN = 2**14, 2**32
 TABLE_SIZE = 256
 LARGEST_INPUT = 255
+# Bytes of the types of constants.
+SIZES = {"int8_t": 1, "uint8_t": 1, "int16_t": 2, "uint16_t": 2, "int32_t": 4, "uint32_t": 4}
+SIZES["float"] = 4
 # Rows of which the products are computed at a time.
 ROW_BLOCK = 8192
 
@@ -44,8 +48,8 @@ HEADER = Template("""/*
  *   ${prefix}_scores(row, scores) writes ${PREFIX}_N_SCORES scores of a row of
  *   ${PREFIX}_N_COLUMNS bytes. Times ${PREFIX}_UNIT, they are $meaning.
  *   ${prefix}_predict(row$more) $does.
- *   ${prefix}_row(values, row) turns floats into such bytes. Only this needs the tables of
- *   lows and rates.
+ *   ${prefix}_row(values, row) turns numbers into such bytes. They must not be NaN. Only this
+ *   needs the tables of lows and rates.
  */
 #ifndef ${PREFIX}_H
 #define ${PREFIX}_H
@@ -117,7 +121,7 @@ static inline float ${prefix}_predict(const uint8_t row[])
 {
     int32_t score;
     ${prefix}_scores(row, &score);
-    return (float)score * ${PREFIX}_UNIT;
+    return ${prefix}_origins[0] + (float)score * ${PREFIX}_UNIT;
 }
 """)
 AMOUNTS = Template("""
@@ -126,7 +130,8 @@ static inline void ${prefix}_predict(const uint8_t row[], float amounts[])
 {
     int32_t scores[${PREFIX}_N_SCORES];
     ${prefix}_scores(row, scores);
-    for (int k = 0; k < ${PREFIX}_N_SCORES; ++k) amounts[k] = (float)scores[k] * ${PREFIX}_UNIT;
+    for (int k = 0; k < ${PREFIX}_N_SCORES; ++k)
+        amounts[k] = ${prefix}_origins[k] + (float)scores[k] * ${PREFIX}_UNIT;
 }
 """)
 
@@ -151,6 +156,8 @@ class IntegerModel:
         Amplitudes.
     intercepts : array of int32 of shape (K,)
         Constants of the scores.
+    origins : array of float32 of shape (K,) or (0,)
+        What is added to the scores to get amounts. Classes need none.
     unit : float
         What one in an integer score stands for.
     lows, rates : arrays of float32 of shape (1,) or (d,)
@@ -159,6 +166,8 @@ class IntegerModel:
         The classes, or None if the scores are amounts.
     columns : tuple of str or None
         Names of the columns.
+    empty_row : tuple of float or None
+        Of a model of a table, a row whose cells are all empty.
     """
 
     bits: int
@@ -167,11 +176,13 @@ class IntegerModel:
     cosines: NDArray[np.int16]
     sines: NDArray[np.int16]
     intercepts: NDArray[np.int32]
+    origins: NDArray[np.float32]
     unit: float
     lows: NDArray[np.float32]
     rates: NDArray[np.float32]
     classes: tuple[Any, ...] | None
     columns: tuple[str, ...] | None
+    empty_row: tuple[float, ...] | None = None
 
     def __sklearn_tags__(self) -> Tags:
         """Say what is predicted, as scikit-learn and ``certify_predictions`` ask for."""
@@ -223,11 +234,11 @@ class IntegerModel:
         Returns
         -------
         scores : array of int32 of shape (n_samples, n_scores)
-            Multiply by ``unit`` to get log-odds or amounts.
+            Multiply by ``unit`` to get log-odds, or what amounts differ by from ``origins``.
         """
         return integer_scores(self.rows(X), self)
 
-    def decision_function(self, X: Any) -> NDArray[np.int32]:
+    def decision_function(self, X: Any) -> NDArray[np.int64]:
         """Return the integer scores in the shape that scikit-learn expects.
 
         Parameters
@@ -237,10 +248,10 @@ class IntegerModel:
 
         Returns
         -------
-        scores : array of int32 of shape (n_samples,) or (n_samples, n_scores)
-            One number per row for two classes or one amount.
+        scores : array of int64 of shape (n_samples,) or (n_samples, n_scores)
+            One number per row for two classes or one amount. Their differences cannot overflow.
         """
-        scores = self.scores(X)
+        scores = self.scores(X).astype(np.int64)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -258,7 +269,7 @@ class IntegerModel:
         """
         scores = self.scores(X)
         if self.classes is None:
-            amounts = scores.astype(np.float32) * np.float32(self.unit)
+            amounts = self.origins + scores.astype(np.float32) * np.float32(self.unit)
             return np.asarray(amounts[:, 0] if amounts.shape[1] == 1 else amounts)
         best = scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
         return np.array(self.classes)[best.astype(int)]
@@ -269,6 +280,7 @@ class IntegerModel:
         runs = column_runs(self.is_used)
         is_short = self.n_columns < 2**16
         weights = packed_weights(self.weights[:, self.is_used].T, self.bits)
+        origins = {"origins": ("float", self.origins)} if self.classes is None else {}
         return {
             "weights": ("int8_t" if self.bits == 8 else "uint8_t", weights),
             "runs": ("uint16_t" if is_short else "uint32_t", runs),
@@ -277,19 +289,19 @@ class IntegerModel:
             "sines": ("int16_t", self.sines),
             "intercepts": ("int32_t", self.intercepts),
             "table": ("int16_t", cosine_table()),
+            **origins,
         }
 
     @property
     def n_bytes(self) -> int:
         """Bytes of all constants that scores and predictions need, without the class names."""
-        tables = self._tables.values()
-        return sum(max(each.size, 1) * np.dtype(kind[:-2]).itemsize for kind, each in tables)
+        return sum(max(each.size, 1) * SIZES[kind] for kind, each in self._tables.values())
 
     @property
     def _meaning(self) -> str:
         """What the scores are in words."""
         if self.classes is None:
-            return "amounts"
+            return "amounts minus their origins"
         is_single = len(self.intercepts) == 1
         return "log-odds" if is_single else "log-probabilities up to a constant"
 
@@ -341,6 +353,8 @@ class IntegerModel:
         texts = [constants(kind, f"{prefix}_{name}", each) for name, (kind, each) in tables.items()]
         if self.columns is not None:
             texts.append(names_text(f"{prefix}_column_names", self.columns))
+        if self.empty_row is not None:
+            texts.append(empty_row_text(prefix, self.empty_row))
         return texts
 
     def _prediction(self, prefix: str) -> str:

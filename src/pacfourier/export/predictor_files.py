@@ -1,11 +1,11 @@
 """Read a fitted predictor from a ``.skops`` file, which runs no code, and write it as ONNX."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from pacfourier.errors import InputError, listed
+from pacfourier.errors import InputError
 from pacfourier.estimators.fourier_predictor import FourierPredictor
 from pacfourier.export.onnx_conversion import to_onnx
 from pacfourier.extras import explain_missing_extra
@@ -13,9 +13,6 @@ from pacfourier.tabular.plain_fields import PlainFields
 from pacfourier.tabular.plain_files import TABLE_FORMAT, is_plain, plain_data
 from pacfourier.tabular.predictor_data import moved_predictor, predictor_of
 from pacfourier.trusted_files import trusted_object
-
-if TYPE_CHECKING:
-    from pacfourier.tabular.encoding import Encoding
 
 __all__ = ["load_predictor", "onnx_bytes"]
 
@@ -78,37 +75,13 @@ def table_predictor(data: Any, rule: str) -> Any:
     fields.choice("format", (TABLE_FORMAT,))
     model = predictor_of(fields.value("predictor"))
     encoding = Encoding.from_data(fields.value("encoding"))
-    check_no_texts(encoding.kinds)
+    encoding.check_no_texts()
     names, n_columns = encoding.names, model.n_features_in_
     fields.require(len(names) == n_columns, "encoding", f"have {n_columns} columns", len(names))
     moved: Any = moved_predictor(model, encoding.offsets)
     moved.feature_names_in_ = np.array(names, dtype=object)
-    moved._empty_row = empty_row(encoding)
+    moved._empty_row = encoding.empty_row
     return moved
-
-
-def empty_row(encoding: "Encoding") -> list[float]:
-    """Return the encoded columns of a row whose cells are all empty, with numbers as in the table.
-
-    An empty cell of a number counts as the median of the rows that the model has learned from.
-    """
-    import pandas as pd
-
-    empty = {"number": np.nan, "category": None, "date": pd.NaT}
-    frame = pd.DataFrame({name: [empty[kind]] for name, kind in encoding.kinds.items()})
-    row: list[float] = (encoding.encoded(frame)[0] + encoding.offsets).tolist()
-    return row
-
-
-def check_no_texts(kinds: dict[str, str]) -> None:
-    """Raise InputError if a table has columns of texts, given what each column holds."""
-    texts = [name for name, kind in kinds.items() if kind == "text"]
-    if texts:
-        raise InputError(
-            "model must be fitted on numbers, categories and dates to be exported, got texts in "
-            f"{listed(texts)}: only Python computes their components. Fit again with --type "
-            "COLUMN=drop or --type COLUMN=category for each of them."
-        )
 
 
 def onnx_bytes(model: Any) -> bytes:

@@ -6,6 +6,7 @@ the given rows. Then all parameters are trained once more. Gradients are taken a
 frequencies and move the ones before rounding (bengio2013).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -28,6 +29,11 @@ __all__ = ["quantised"]
 RELATIVE_SCALES = tuple(np.geomspace(0.125, 1, 16))
 # Rows on which phases are compared.
 COMPARED_ROWS = 2000
+# Waves take longer than a fit to stand in for the linear part, most of all on few rows.
+FEWEST_STEPS = 3200
+# The least range of a column, relative to its largest value: single precision has 24 bits, and
+# bytes need eight of them.
+LEAST_RANGE = 2.0**-16
 # The order of the rows in the descent.
 SEED = 0
 LARGEST_AMPLITUDE, LARGEST_SCORE = 2**15 - 1, 2**31 - 1
@@ -52,6 +58,7 @@ class Levels(NamedTuple):
                 "bounds must be a pair of finite numbers, or of arrays with one number per column, "
                 f"the lower first, got {bounds!r}."
             )
+        check_ranges(lows, highs)
         ranges = highs - lows
         rates = np.divide(LARGEST_INPUT, ranges, out=np.zeros_like(ranges), where=ranges > 0)
         return cls(lows, rates)
@@ -66,6 +73,18 @@ class Levels(NamedTuple):
         """Return values rounded to the levels."""
         levels = np.floor((X - self.lows) * self.rates + np.float32(0.5)).clip(0, LARGEST_INPUT)
         return np.asarray(self.lows + levels * self.steps.astype(X.dtype))
+
+
+def check_ranges(lows: Any, highs: Any, names: Sequence[str] | None = None) -> None:
+    """Raise ValueError if single precision cannot tell the levels of a column apart."""
+    size = np.maximum(np.abs(lows), np.abs(highs))
+    coarse = np.flatnonzero((lows < highs) & (highs - lows < size * LEAST_RANGE))
+    if len(coarse):
+        found = [str(place) if names is None else repr(names[place]) for place in coarse[:3]]
+        raise ValueError(
+            "columns must vary by at least 1 / 65,536 of their largest value to become bytes, got "
+            f"less in column {', '.join(found)}: subtract a constant, such as its smallest value."
+        )
 
 
 class Grid(NamedTuple):
@@ -181,13 +200,15 @@ def check_sizes(model: Any) -> None:
 def trained_after_rounding(
     descent: RoundedDescent, rows: Labelled, reach: FloatArray, most: int
 ) -> Grid:
-    """Make as many steps as a fit does, and return the last grid.
+    """Make at least as many steps as a fit does, and return the last grid.
 
     The scales are chosen again before each pass.
     """
     n_samples = rows.n_samples
-    size, n_epochs = batch_size(n_samples), epochs(n_samples)
-    n_steps = n_epochs * -(-n_samples // size)
+    size = batch_size(n_samples)
+    steps_per_epoch = -(-n_samples // size)
+    n_epochs = max(epochs(n_samples), -(-FEWEST_STEPS // steps_per_epoch))
+    n_steps = n_epochs * steps_per_epoch
     rng = np.random.default_rng(SEED)
     compared: Any = rows.X[rng.permutation(n_samples)[:COMPARED_ROWS]]
     for _ in range(n_epochs):
@@ -209,9 +230,12 @@ def integer_model(
     lows = np.broadcast_to(levels.lows, columns.units.shape).astype(np.float64)
     cosines, sines = turned_amplitudes(seen, lowest_phases(seen, columns, lows))
     intercepts = seen.intercepts.astype(np.float64)
+    origins = np.zeros(0)
     if not hasattr(model, "classes_"):
+        # Far from zero, whole numbers could not tell amounts apart.
+        origins = intercepts * model._unit + model._centre
         cosines, sines = cosines * model._unit, sines * model._unit
-        intercepts = intercepts * model._unit + model._centre
+        intercepts = np.zeros_like(origins)
     unit = unit_of(cosines, sines, intercepts)
     classes = tuple(model.classes_.tolist()) if hasattr(model, "classes_") else None
     names = getattr(model, "feature_names_in_", None)
@@ -222,6 +246,7 @@ def integer_model(
         np.rint(cosines / unit / COSINE_ONE).astype(np.int16),
         np.rint(sines / unit / COSINE_ONE).astype(np.int16),
         np.rint(intercepts / unit).astype(np.int32),
+        origins.astype(np.float32),
         unit,
         levels.lows,
         levels.rates,
@@ -255,4 +280,4 @@ def unit_of(cosines: FloatArray, sines: FloatArray, intercepts: FloatArray) -> f
     largest = amplitudes.sum(axis=0) + np.abs(intercepts)
     room = LARGEST_SCORE - COSINE_ONE * (len(amplitudes) / 2 + 1)
     by_amplitude = amplitudes.max(initial=0) / LARGEST_AMPLITUDE / COSINE_ONE
-    return float(max(by_amplitude, largest.max() / room, 1e-30))
+    return float(max(by_amplitude, largest.max() / room, np.finfo(np.float32).tiny))

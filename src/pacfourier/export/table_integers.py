@@ -3,17 +3,12 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from pacfourier.arrays import FloatArray
 from pacfourier.export.integers import IntegerModel
-from pacfourier.export.predictor_files import check_no_texts
-from pacfourier.export.rounding import quantised
+from pacfourier.export.rounding import check_ranges, quantised
 from pacfourier.extras import explain_missing_extra
 
 if TYPE_CHECKING:
     from pacfourier.tabular.model import TableCertificate, TableFit
-    from pacfourier.tabular.training_rows import LabelledRows
 
 __all__ = ["TableIntegers", "table_integers"]
 
@@ -28,10 +23,13 @@ class TableIntegers(NamedTuple):
     certificate : ClassificationCertificate, RegressionCertificate or None
         About these integers, not about the model that they were made from. None if no rows were
         held out.
+    error : float or None
+        Share of wrong predictions, or the mean absolute error, on the rows held out.
     """
 
     model: IntegerModel
     certificate: "TableCertificate | None"
+    error: float | None
 
     @property
     def statement(self) -> str:
@@ -63,7 +61,7 @@ def table_integers(fit: "TableFit", *, bits: int = 8) -> TableIntegers:
     Parameters
     ----------
     fit : TableFit
-        What ``fit_table`` returned, with ``FitSettings(codes=False)``.
+        What ``fit_table`` returned, with ``FitSettings(integers=True)``.
     bits : {8, 4}, default=8
         The size of a weight.
 
@@ -73,25 +71,26 @@ def table_integers(fit: "TableFit", *, bits: int = 8) -> TableIntegers:
         The integers were trained on the rows that the model has learned from.
     """
     with explain_missing_extra():
+        from pacfourier.tabular.evaluation import losses_of
         from pacfourier.tabular.fitting import table_certificate
         from pacfourier.tabular.predictor_data import moved_predictor
 
+    if not fit.settings.integers:
+        raise ValueError(
+            "fit must be a fit with FitSettings(integers=True), got integers=False: fit again."
+        )
     encoding, rows = fit.model.encoding, fit.rows
-    check_no_texts(encoding.kinds)
-    learned, held_out = (
-        as_in_the_table(part, encoding.offsets) for part in (rows.learned, rows.held_out)
-    )
+    learned, held_out = (part.moved(encoding.offsets) for part in (rows.learned, rows.held_out))
     trained = learned.joined(held_out) if fit.certificate is None else learned
+    check_ranges(trained.X.min(axis=0), trained.X.max(axis=0), encoding.names)
     fitted: Any = fit.model.predictor
     predictor = moved_predictor(fitted, encoding.offsets)
     found = quantised(predictor, trained.X, trained.y, bits=bits)
-    model = replace(found, columns=tuple(encoding.names))
+    model = replace(found, columns=tuple(encoding.names), empty_row=tuple(encoding.empty_row))
     if fit.certificate is None:
-        return TableIntegers(model, None)
-    moved = replace(rows, learned=learned, held_out=held_out)
-    return TableIntegers(model, table_certificate(moved, model, fit.settings))
-
-
-def as_in_the_table(part: "LabelledRows", offsets: FloatArray) -> "LabelledRows":
-    """Return encoded rows with the numbers of the table: medians are added again."""
-    return replace(part, X=part.X + offsets.astype(np.float32))
+        return TableIntegers(model, None, None)
+    certificate = table_certificate(
+        replace(rows, learned=learned, held_out=held_out), model, fit.settings
+    )
+    losses = losses_of(held_out.y, model.predict(held_out.X), fit.model.target.task)
+    return TableIntegers(model, certificate, float(losses.mean()))

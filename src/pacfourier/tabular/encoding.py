@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pacfourier.errors import InputError, listed
 from pacfourier.tabular.column_encodings import OWNER, Category, Date, Numbers, OneColumn, Text
 from pacfourier.tabular.plain_fields import PlainFields
 
@@ -56,6 +57,27 @@ class Encoding:
     def offsets(self) -> NDArray[np.float64]:
         """What was subtracted from each encoded column, such as the median of a number."""
         return np.concatenate([part.offsets for part in self])
+
+    @property
+    def empty_row(self) -> list[float]:
+        """The encoded columns of a row whose cells are all empty, with numbers as in the table.
+
+        An empty cell of a number counts as the median of the rows that were learned from.
+        """
+        empty = {"number": np.nan, "category": None, "date": pd.NaT}
+        frame = pd.DataFrame({name: [empty[kind]] for name, kind in self.kinds.items()})
+        row: list[float] = (self.encoded(frame)[0] + self.offsets).tolist()
+        return row
+
+    def check_no_texts(self) -> None:
+        """Raise InputError if there are columns of texts."""
+        texts = [name for name, kind in self.kinds.items() if kind == "text"]
+        if texts:
+            raise InputError(
+                "columns must hold numbers, categories and dates to be exported, got texts in "
+                f"{listed(texts)}: only Python computes their components. Fit with --type "
+                "COLUMN=drop or --type COLUMN=category for each of them."
+            )
 
     def encoded(self, frame: pd.DataFrame) -> NDArray[np.float32]:
         """Return the rows of a table as numbers without gaps.

@@ -91,6 +91,8 @@ def fit_table(
         opened, division_of(target, settings), lambda share: report("reading", 0.3 * share)
     )
     check_weights(rows, settings)
+    if settings.integers:
+        rows.encoding.check_no_texts()
     # These come first: boosted trees need most memory, and ours loads compiled code.
     report("fitting two models to compare with", 0.3)
     others = other_predictions(rows, settings)
@@ -161,7 +163,10 @@ def learned_predictor(part: LabelledRows, settings: FitSettings) -> Learned:
     if part.y.dtype.kind != "f":
         model = FourierClassifier(class_weight=settings.class_weight)
     model.set_params(
-        n_frequencies=settings.n_frequencies, codes=settings.codes, random_state=settings.seed
+        n_frequencies=settings.n_frequencies,
+        # Tables of codes would be larger than the rest of the integers.
+        codes=False if settings.integers else "auto",
+        random_state=settings.seed,
     )
     model.fit(part.X, part.y)
     return Learned(model, time.perf_counter() - started)
@@ -245,7 +250,7 @@ def fit_record(
             "ties": settings.ties,
             "group": settings.group,
             "class_weight": settings.class_weight,
-            "codes": settings.codes,
+            "integers": settings.integers,
             "types": dict(settings.types or {}),
             "seed": settings.seed,
         },
@@ -272,6 +277,8 @@ def headline(certificate: "TableCertificate | None") -> str:
         reasons = " ".join(item.reason for item in certificate.violations)
         return f"Nothing is certified: {in_words_of_the_command(reasons)}"
     first, *_ = str(certificate).splitlines()
+    if not is_bounded(certificate):
+        return first
     return f"{first}, with probability {1 - certificate.epsilon:g}"
 
 

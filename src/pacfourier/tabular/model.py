@@ -165,8 +165,9 @@ class FitSettings:
         Name of a column. Rows of a group are all learned from or all held out.
     class_weight : dict, "balanced" or None, default=None
         As in ``FourierClassifier``.
-    codes : bool or "auto", default="auto"
-        As in ``FourierClassifier``. Integers need False.
+    integers : bool, default=False
+        Whether the model is also wanted in integers, by ``table_integers``. Then columns get no
+        codes, and texts are refused.
     types : mapping of str to str, default=None
         What columns hold, where the choice of the library is to be overruled: "number",
         "category", "date", "text" or "drop".
@@ -179,7 +180,7 @@ class FitSettings:
     ties: "Ties" = None
     group: str | None = None
     class_weight: dict[str, float] | str | None = None
-    codes: bool | str = "auto"
+    integers: bool = False
     types: Mapping[str, str] | None = None
     seed: int = 0
 

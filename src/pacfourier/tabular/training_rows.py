@@ -7,7 +7,7 @@ as a whole.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -61,6 +61,15 @@ class LabelledRows:
         """Return these rows and others."""
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
         return type(self)(*map(np.concatenate, pairs))
+
+    def moved(self, offsets: FloatArray) -> Self:
+        """Return these rows with offsets added to the columns.
+
+        The sums are rounded once, so encoded rows become the numbers of the table, rounded.
+        """
+        X = np.empty_like(self.X)
+        np.add(self.X, offsets, out=X, dtype=np.float64, casting="unsafe")
+        return replace(self, X=X)
 
 
 @dataclass(frozen=True, eq=False)
