@@ -42,6 +42,15 @@ int main(int argc, char **argv)
 KINDS = {"float": np.float32, "unsigned char": np.uint8, "int32_t": np.int32}
 
 
+def guide_program(header):
+    """Return a program of the lines that a header's comment shows; it prints the prediction."""
+    _, _, rest = header.partition("How to pass a row of the table: ")
+    *lines, last = [line[7:] for line in rest.partition("*/")[0].splitlines() if ";" in line]
+    includes = [f"#include {name}" for name in ("<stdio.h>", "<string.h>", '"model.h"')]
+    end = [f'printf("%d", {last[:-1]});', "return 0;", "}"]
+    return "\n".join([*includes, "int main(void)", "{", *lines, *end])
+
+
 class Program:
     """A compiled header: scores and predictions of rows, and the names it holds."""
 
@@ -95,3 +104,22 @@ def program(tmp_path):
         return Program(tmp_path / "main", kinds, n_scores, n_found, found_type)
 
     return compiled
+
+
+@pytest.fixture
+def guide_output(tmp_path):
+    """Return a function: what a program prints that follows the comment of a header."""
+    if shutil.which("gcc") is None:
+        pytest.skip("needs gcc")
+
+    def printed(header):
+        (tmp_path / "model.h").write_text(header, encoding="ascii")
+        (tmp_path / "guide.c").write_text(guide_program(header), encoding="ascii")
+        command = ["gcc", *FLAGS, *SANITIZERS, "guide.c", "-o", "guide"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return subprocess.run(
+            [tmp_path / "guide"], capture_output=True, text=True, check=True
+        ).stdout
+
+    return printed

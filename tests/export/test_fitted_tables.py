@@ -62,6 +62,13 @@ def test_json_names_the_columns_and_says_what_gaps_are(case):
     assert 50 < pulse < 100
     assert 65 < weight < 75
     assert [is_missing, *wards] == [1, 0, 0, 0]
+    cells = {each["column"]: each for each in found["cells"]}
+    assert list(cells) == ["pulse", "weight", "ward", "admitted"]
+    assert [each["kind"] for each in cells.values()] == ["number", "number", "category", "date"]
+    assert [cells[name]["missing"] for name in cells] == [None, 2, None, None]
+    assert cells["ward"]["places"] == [3, 4, 5]
+    assert cells["ward"]["parts"] == ["east", "north", "west"]
+    assert [COLUMNS[place] for place in cells["admitted"]["places"]] == COLUMNS[6:]
 
 
 def test_c(case, tmp_path, program):
@@ -73,6 +80,14 @@ def test_c(case, tmp_path, program):
     scores, found = compiled(rows)
     np.testing.assert_allclose(share(scores), said, atol=1e-4)
     assert np.array_equal(found[:, 0], said > 0.5)
+
+
+def test_a_program_may_follow_the_guide_of_a_header(case, tmp_path, guide_output):
+    model, _, _ = case
+    succeeded("export", model, "--c", tmp_path / "m.h")
+    shown = {"pulse": [1.5], "weight": [np.nan], "ward": ["east"], "admitted": ["2026-12-31"]}
+    said = probabilities(predicted(model, pd.DataFrame(shown)), ["ill", "well"])
+    assert guide_output((tmp_path / "m.h").read_text()) == str(said[0].argmax())
 
 
 def test_onnx(case, tmp_path):

@@ -109,10 +109,17 @@ def test_numbers_too_far_from_zero_for_bytes_are_refused():
 def test_the_header_has_a_row_without_values(fit):
     found = table_integers(fit)
     pulse, weight = fit.model.encoding.offsets[:2]
-    assert found.model.empty_row == (pulse, weight, 1, 0, 0, 0)
+    assert found.model.table_row.empty == [pulse, weight, 1, 0, 0, 0]
     _, _, after = found.to_c().partition("float model_empty_row[6] = {")
     numbers = np.float32(re.findall(r"[-0-9.e]+(?=f)", after.partition("}")[0]))
-    np.testing.assert_array_equal(numbers, np.float32(found.model.empty_row))
+    np.testing.assert_array_equal(numbers, np.float32(found.model.table_row.empty))
+
+
+def test_a_program_may_follow_the_guide_of_the_header(fit, guide_output):
+    model = table_integers(fit).model
+    weight = fit.model.encoding.offsets[1]
+    row = np.float32([[1.5, weight, 1, 1, 0, 0]])
+    assert guide_output(model.to_c()) == str(model.classes.index(model.predict(row)[0]))
 
 
 def test_few_rows_say_what_is_not_bounded():

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from pacfourier.arrays import FloatArray, IntArray
+from pacfourier.export.c_cells import row_text
 from pacfourier.export.c_text import (
     check_prefix,
     column_runs,
     constants,
-    empty_row_text,
     float_text,
     names_text,
     prediction_text,
@@ -146,8 +146,8 @@ def to_c(model: Any, *, prefix: str = "model") -> str:
     words = {"prefix": prefix, "PREFIX": prefix.upper()}
     interpolated = f"    {prefix}_interpolate(row, inner);\n" if parts.coded else ""
     tables = table_texts(parts, prefix, is_used, runs)
-    if hasattr(model, "_empty_row"):
-        tables.append(empty_row_text(prefix, model._empty_row))
+    if hasattr(model, "_table_row"):
+        tables.append(row_text(prefix, model._table_row, "float"))
     return HEADER.substitute(
         words,
         more=", amounts" if is_table_of_amounts(parts) else "",

@@ -14,7 +14,6 @@ __all__ = [
     "check_prefix",
     "column_runs",
     "constants",
-    "empty_row_text",
     "names_text",
     "prediction_text",
     "prefix_of",
@@ -39,16 +38,6 @@ $choice
     return best;
 }
 """)
-ENCODED = Template("""/*
- * How to pass a row of the table, in the order of the names of the columns. Start from a copy of
- * ${prefix}_empty_row, which stands for a row whose cells are all empty. Set what is known:
- *   "age" is the number as it is in the table, and "size / 1e+20" the number divided by 1e20;
- *   "age is missing", if there is such a column, is 0 for a known age;
- *   "job = nurse" is 1 for nurses and 0 for others, and so is "job is rare" for rare or new jobs;
- *   "since: day of the week" is 1 on Mondays, and days since 1970 have fractions.
- * NaN does not stand for an empty cell.
- */
-$empty""")
 SIGN = "    best = scores[0] > 0;"
 LARGEST = """    for (int k = 1; k < ${PREFIX}_N_SCORES; ++k)
         if (scores[k] > scores[best]) best = k;"""
@@ -96,12 +85,6 @@ def constants(kind: str, name: str, values: NDArray[Any]) -> str:
     words = map(float_text, flat) if kind == "float" else map(str, flat.tolist())
     lines = "\n".join(wrapped(words))
     return f"static const {kind} {name}[{len(flat)}] = {{\n{lines}\n}};"
-
-
-def empty_row_text(prefix: str, row: Any) -> str:
-    """Return the definition of a row without any value, and how to make a row of a table."""
-    words = {"prefix": prefix, "empty": constants("float", f"{prefix}_empty_row", np.asarray(row))}
-    return ENCODED.substitute(words)
 
 
 def float_text(value: Any) -> str:

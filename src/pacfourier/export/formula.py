@@ -174,7 +174,8 @@ def to_json(model: Any) -> str:
     -------
     text : str
         Standard JSON in ASCII. The key "equation" says in words how the numbers are used. Of a
-        model of a table, "empty_row" holds the columns of a row without any value.
+        model of a table, "empty_row" holds the columns of a row whose cells are all empty, and
+        "cells" says where the cells of the table are among the columns.
     """
     parts = formula(model)
     names = parts.columns or tuple(f"x{j}" for j in range(parts.n_columns))
@@ -188,6 +189,7 @@ def to_json(model: Any) -> str:
         for each in parts.coded
     ]
     waves = zip(*map(np.ndarray.tolist, wave_parts(parts)), strict=True)
+    row = getattr(model, "_table_row", None)
     keys = ("phase", "turns_per_unit", "cosine", "sine")
     document = {
         "format": "pacfourier formula 1",
@@ -199,7 +201,8 @@ def to_json(model: Any) -> str:
         "slopes": parts.slopes.T.tolist(),
         "waves": [dict(zip(keys, wave, strict=True)) for wave in waves],
         "tables": tables,
-        "empty_row": getattr(model, "_empty_row", None),
+        "empty_row": None if row is None else row.empty,
+        "cells": None if row is None else [each._asdict() for each in row.cells],
     }
     return json.dumps(document, indent=1, allow_nan=False)
 

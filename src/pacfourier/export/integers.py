@@ -12,22 +12,25 @@ a table of 256 entries, interpolated, with :math:`2^{14}` for one. Scores are su
 from dataclasses import dataclass
 from functools import cached_property
 from string import Template
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags, TargetTags
 
 from pacfourier.arrays import FloatArray, IntArray
+from pacfourier.export.c_cells import row_text
 from pacfourier.export.c_text import (
     check_prefix,
     column_runs,
     constants,
-    empty_row_text,
     float_text,
     names_text,
     prediction_text,
 )
+
+if TYPE_CHECKING:
+    from pacfourier.tabular.encoding import TableRow
 
 __all__ = ["COSINE_ONE", "IntegerModel", "cosine_table", "integer_scores", "wave_values"]
 
@@ -166,8 +169,8 @@ class IntegerModel:
         The classes, or None if the scores are amounts.
     columns : tuple of str or None
         Names of the columns.
-    empty_row : tuple of float or None
-        Of a model of a table, a row whose cells are all empty.
+    table_row : TableRow or None
+        Of a model of a table, how the cells of the table become a row.
     """
 
     bits: int
@@ -182,7 +185,7 @@ class IntegerModel:
     rates: NDArray[np.float32]
     classes: tuple[Any, ...] | None
     columns: tuple[str, ...] | None
-    empty_row: tuple[float, ...] | None = None
+    table_row: "TableRow | None" = None
 
     def __sklearn_tags__(self) -> Tags:
         """Say what is predicted, as scikit-learn and ``certify_predictions`` ask for."""
@@ -305,6 +308,11 @@ class IntegerModel:
         is_single = len(self.intercepts) == 1
         return "log-odds" if is_single else "log-probabilities up to a constant"
 
+    @property
+    def _more(self) -> str:
+        """What a prediction takes after the row."""
+        return ", amounts" if self.classes is None and len(self.intercepts) > 1 else ""
+
     def to_c(self, *, prefix: str = "model") -> str:
         """Return the model as a C99 header.
 
@@ -326,7 +334,7 @@ class IntegerModel:
         return HEADER.substitute(
             words,
             n_bytes=self.n_bytes,
-            more=", amounts" if self.classes is None and len(self.intercepts) > 1 else "",
+            more=self._more,
             meaning=self._meaning,
             does="gives the predicted amounts"
             if self.classes is None
@@ -353,8 +361,8 @@ class IntegerModel:
         texts = [constants(kind, f"{prefix}_{name}", each) for name, (kind, each) in tables.items()]
         if self.columns is not None:
             texts.append(names_text(f"{prefix}_column_names", self.columns))
-        if self.empty_row is not None:
-            texts.append(empty_row_text(prefix, self.empty_row))
+        if self.table_row is not None:
+            texts.append(row_text(prefix, self.table_row, "uint8_t", self._more))
         return texts
 
     def _prediction(self, prefix: str) -> str:

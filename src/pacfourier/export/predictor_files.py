@@ -80,7 +80,7 @@ def table_predictor(data: Any, rule: str) -> Any:
     fields.require(len(names) == n_columns, "encoding", f"have {n_columns} columns", len(names))
     moved: Any = moved_predictor(model, encoding.offsets)
     moved.feature_names_in_ = np.array(names, dtype=object)
-    moved._empty_row = encoding.empty_row
+    moved._table_row = encoding.table_row
     return moved
 
 

@@ -86,7 +86,7 @@ def table_integers(fit: "TableFit", *, bits: int = 8) -> TableIntegers:
     fitted: Any = fit.model.predictor
     predictor = moved_predictor(fitted, encoding.offsets)
     found = quantised(predictor, trained.X, trained.y, bits=bits)
-    model = replace(found, columns=tuple(encoding.names), empty_row=tuple(encoding.empty_row))
+    model = replace(found, columns=tuple(encoding.names), table_row=encoding.table_row)
     if fit.certificate is None:
         return TableIntegers(model, None, None)
     certificate = table_certificate(

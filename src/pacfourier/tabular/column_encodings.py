@@ -7,7 +7,7 @@ objects, and predictions need neither skrub nor the time of its import.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pacfourier.extras import explain_missing_extra
 from pacfourier.tabular.plain_fields import PlainFields
 
-__all__ = ["Category", "Date", "Numbers", "OneColumn", "Text"]
+__all__ = ["Category", "Cell", "Date", "Numbers", "OneColumn", "Text"]
 
 Doubles = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -34,6 +34,34 @@ GRAMS = {"analyzer": "char_wb", "ngram_range": (3, 4)}
 MOST_GRAMS, N_COMPONENTS = 5000, 30
 # More texts than these teach little, and take long.
 MOST_TEXTS = 10_000
+
+
+class Cell(NamedTuple):
+    """Where a cell of the table goes among the encoded columns of its row.
+
+    Attributes
+    ----------
+    column : str
+        The column of the table.
+    kind : {"number", "category", "date", "text"}
+        What it holds.
+    places : list of int
+        The encoded columns of the value: one for a number, divided by ``unit``, or one for each
+        part. Of categories, a last one without a name may stand for all others.
+    parts : list of str
+        The categories, or the parts of a date as skrub calls them.
+    missing : int or None
+        The encoded column that is one if the cell is empty, and zero if it is not.
+    unit : float
+        What a number is divided by.
+    """
+
+    column: str
+    kind: str
+    places: list[int]
+    parts: list[str]
+    missing: int | None
+    unit: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +124,15 @@ class Numbers:
         """What was subtracted from each encoded column."""
         return np.concatenate([self.centres / self.units, np.zeros(len(self.gappy))])
 
+    def cells(self) -> list[Cell]:
+        """Return where the numbers are among the encoded columns."""
+        flags = {name: len(self.columns) + place for place, name in enumerate(self.gappy)}
+        pairs = enumerate(zip(self.columns, self.units.tolist(), strict=True))
+        return [
+            Cell(name, "number", [place], [], flags.get(name), unit)
+            for place, (name, unit) in pairs
+        ]
+
     def encoded(self, frame: pd.DataFrame) -> Singles:
         """Return the encoded columns of a table."""
         values = finite_values(frame[self.columns])
@@ -143,6 +180,17 @@ class OneColumn(ABC):
     @abstractmethod
     def parts(self) -> list[str]:
         """Names of the encoded columns, except for the one that marks gaps."""
+
+    @property
+    def part_values(self) -> list[str]:
+        """What the parts stand for: categories, or parts of dates."""
+        return []
+
+    def cell(self, start: int) -> Cell:
+        """Return where the cell is, if its encoded columns begin at a place."""
+        end = start + len(self.parts)
+        missing = end if self.has_gaps else None
+        return Cell(self.column, self.kind, [*range(start, end)], self.part_values, missing)
 
     @abstractmethod
     def values(self, column: pd.Series) -> NDArray[Any]:
@@ -205,6 +253,11 @@ class Category(OneColumn):
         return cls(str(column.name), has_gaps(column), sorted(levels), has_rare)
 
     @property
+    def part_values(self) -> list[str]:
+        """The categories that have a column of their own."""
+        return self.levels
+
+    @property
     def parts(self) -> list[str]:
         """Names of the encoded columns, except for the one that marks gaps."""
         rare = [f"{self.column} is rare"] if self.has_rare else []
@@ -259,6 +312,11 @@ class Date(OneColumn):
         values = date_features(column.dropna(), features)
         medians = np.median(values, axis=0) if len(values) else np.zeros(len(features))
         return cls(str(column.name), has_gaps(column), features, medians)
+
+    @property
+    def part_values(self) -> list[str]:
+        """The parts of dates, as skrub calls them."""
+        return self.features
 
     @property
     def parts(self) -> list[str]:

@@ -3,19 +3,43 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, count
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from pacfourier.errors import InputError, listed
-from pacfourier.tabular.column_encodings import OWNER, Category, Date, Numbers, OneColumn, Text
+from pacfourier.tabular.column_encodings import (
+    OWNER,
+    Category,
+    Cell,
+    Date,
+    Numbers,
+    OneColumn,
+    Text,
+)
 from pacfourier.tabular.plain_fields import PlainFields
 
-__all__ = ["Encoding", "learned_encoding"]
+__all__ = ["Cell", "Encoding", "TableRow", "learned_encoding"]
 
 KINDS: dict[str, Any] = {each.kind: each for each in (Category, Date, Text)}
+
+
+class TableRow(NamedTuple):
+    """How the cells of a table become the encoded columns of a row.
+
+    Attributes
+    ----------
+    empty : list of float
+        The encoded columns of a row whose cells are all empty, with numbers as in the table. An
+        empty cell of a number counts as the median of the rows that were learned from.
+    cells : list of Cell
+        Where the cells are, in the order of the encoded columns.
+    """
+
+    empty: list[float]
+    cells: list[Cell]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,15 +83,16 @@ class Encoding:
         return np.concatenate([part.offsets for part in self])
 
     @property
-    def empty_row(self) -> list[float]:
-        """The encoded columns of a row whose cells are all empty, with numbers as in the table.
-
-        An empty cell of a number counts as the median of the rows that were learned from.
-        """
+    def table_row(self) -> TableRow:
+        """How a program outside of Python makes a row."""
         empty = {"number": np.nan, "category": None, "date": pd.NaT}
         frame = pd.DataFrame({name: [empty[kind]] for name, kind in self.kinds.items()})
         row: list[float] = (self.encoded(frame)[0] + self.offsets).tolist()
-        return row
+        cells, start = self.numbers.cells(), len(self.numbers.names)
+        for part in self.others:
+            cells.append(part.cell(start))
+            start += len(part.names)
+        return TableRow(row, cells)
 
     def check_no_texts(self) -> None:
         """Raise InputError if there are columns of texts."""
