@@ -82,12 +82,13 @@ def test_c(case, tmp_path, program):
     assert np.array_equal(found[:, 0], said > 0.5)
 
 
-def test_a_program_may_follow_the_guide_of_a_header(case, tmp_path, guide_output):
+def test_a_program_may_follow_the_guide_of_a_header(case, tmp_path, guide_output, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     model, _, _ = case
-    succeeded("export", model, "--c", tmp_path / "m.h")
+    succeeded("export", model, "--c", "m.h")
     shown = {"pulse": [1.5], "weight": [np.nan], "ward": ["east"], "admitted": ["2026-12-31"]}
     said = probabilities(predicted(model, pd.DataFrame(shown)), ["ill", "well"])
-    assert guide_output((tmp_path / "m.h").read_text()) == str(said[0].argmax())
+    assert guide_output(Path("m.h").read_text()) == str(said[0].argmax())
 
 
 def test_onnx(case, tmp_path):
