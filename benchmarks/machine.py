@@ -25,7 +25,10 @@ def description() -> dict[str, str]:
 
 
 def cpu_name() -> str:
-    """Return the name of the CPU, with AVX-512 if it has it."""
+    """Return the name of the CPU, with what tells kinds of one name apart, on Linux.
+
+    Virtual machines often call all processors of a maker the same. Family and model differ.
+    """
     path = Path("/proc/cpuinfo")
     fields = dict(
         [part.strip() for part in line.split(":", 1)]
@@ -33,4 +36,6 @@ def cpu_name() -> str:
         if ":" in line
     )
     name = fields.get("model name", platform.processor() or platform.machine())
+    if "cpu family" in fields and "model" in fields:
+        name += f" (family {fields['cpu family']}, model {fields['model']})"
     return f"{name} with AVX-512" if "avx512f" in fields.get("flags", "") else name

@@ -20,6 +20,17 @@ def bare_product(X, frequencies, out):
     return np.dot(X, frequencies.T, out=out)
 
 
+def product_in_blocks(X, frequencies, n_rows=1_024):
+    """Compute that product a block of rows at a time, where its result would need too much memory.
+
+    Each block is overwritten by the next one.
+    """
+    out = np.empty((n_rows, len(frequencies)), dtype=X.dtype)
+    for start in range(0, len(X), n_rows):
+        block = X[start : start + n_rows]
+        bare_product(block, frequencies, out[: len(block)])
+
+
 def plain_landmark_fit(X, y, landmark, label, frequencies, beta):
     """Return the posterior of one landmark, directly from the formula."""
     waves = np.cos((landmark - X) @ frequencies.T)
