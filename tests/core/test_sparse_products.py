@@ -12,19 +12,16 @@ from pacfourier import alignment_losses
 from pacfourier.core.phases import (
     COLUMN_BAND,
     LARGEST_DENSITY,
+    aligned_zeros,
+    chunk_size,
     dense_turns,
+    filled_chunks,
     frequency_chunks,
     is_mostly_zeros,
     sparse_turns,
     turn_blocks,
 )
-from pacfourier.core.sparse_products import (
-    aligned_zeros,
-    chunk_size,
-    empty_chunks,
-    write_nonzeros,
-    write_sparse_products,
-)
+from pacfourier.core.sparse_products import write_nonzeros, write_sparse_products
 
 DTYPES = (np.float32, np.float64)
 
@@ -113,10 +110,12 @@ def test_nonzeros_are_those_of_scipy():
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_chunks_start_at_a_cache_line(dtype):
-    chunks = empty_chunks(3, chunk_size(dtype) + 1, dtype)
+    frequencies = np.ones((chunk_size(dtype) + 1, 3))
+    chunks = filled_chunks(frequencies, dtype, 0.5)
     assert chunks.shape == (2, 3, chunk_size(dtype))
     assert chunks.ctypes.data % 64 == 0
-    assert not chunks.any()
+    assert (chunks[0] == 0.5).all()
+    assert not chunks[1, :, 1:].any()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -139,7 +138,7 @@ def test_one_chunk_of_columns_is_not_copied():
 
 
 def test_products_need_arrays_in_c_order():
-    chunks = empty_chunks(3, 64, np.float32)
+    chunks = filled_chunks(np.zeros((64, 3)), np.float32, 1.0)
     products = np.empty((64, 2), dtype=np.float32).T
     rows = np.zeros(3, np.int32), np.zeros(1, np.int32), np.zeros(1, np.float32)
     with pytest.raises(TypingError, match="C order"):

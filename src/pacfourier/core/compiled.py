@@ -16,7 +16,10 @@ from pacfourier.core.forks import hold_while_forking
 hold_while_forking(global_compiler_lock)
 
 # The files in this folder that compiled functions take functions and constants from.
-SOURCES = ("compiled.py", "loops.py", "phases.py", "sparse_products.py", "prior/hadamard.py")
+SOURCES = (
+    "compiled.py", "loops.py", "phases.py", "vectors.py", "dense_products.py", "sparse_products.py",
+    "prior/hadamard.py",
+)  # fmt: skip
 
 
 @cache
@@ -48,16 +51,21 @@ def compiled(**options: Any) -> Callable[[Any], Any]:
         try:
             return njit(cache=True, **options)(function)
         except RuntimeError:
-            # Python shows a warning once for each place that it comes from: this line.
-            warnings.warn(
-                "No folder is writable for compiled code, so every process spends some seconds on "
-                "compiling it: set NUMBA_CACHE_DIR to a writable folder.",
-                UserWarning,
-                stacklevel=1,
-            )
+            _warn_that_nothing_is_kept()
             return njit(**options)(function)
 
     return decorate
+
+
+@cache
+def _warn_that_nothing_is_kept() -> None:
+    """Warn once in each process."""
+    warnings.warn(
+        "No folder is writable for compiled code, so every process spends some seconds on "
+        "compiling it: set NUMBA_CACHE_DIR to a writable folder.",
+        UserWarning,
+        stacklevel=1,
+    )
 
 
 # Numba's types count the typing context among the arguments of a call.

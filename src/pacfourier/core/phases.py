@@ -5,6 +5,7 @@ and one band of frequencies at a time, in single or double precision as their si
 Each thread works on one band or block at a time, and BLAS uses a single thread inside it.
 """
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -49,6 +50,9 @@ LARGEST_DENSITY = 0.25
 FEWEST_SPARSE = 64
 # How many rows are looked at to find out.
 LOOKED_AT = 128
+# With fewer rows or frequencies, copying the frequencies takes longer than what vectors of 512 bits
+# save.
+FEWEST_WIDE_ROWS, FEWEST_WIDE = 256, 16
 # Rounding a phase of this size to single precision moves it by 1e-4 at most.
 LARGEST_SINGLE_PHASE = 1e-4 * 2.0**24
 
@@ -240,7 +244,16 @@ def turn_blocks(
     """
     if is_mostly_zeros(X, len(frequencies)):
         return sparse_turns(X, frequencies, dtype)
+    if is_for_wide_vectors(len(X), len(frequencies)):
+        return wide_turns(X, frequencies, dtype)
     return dense_turns(X, frequencies, dtype)
+
+
+def is_for_wide_vectors(n_samples: int, n_frequencies: int) -> bool:
+    """Return whether to multiply with vectors of 512 bits, in a loop of our own."""
+    from pacfourier.core.dense_products import has_wide_vectors
+
+    return n_samples >= FEWEST_WIDE_ROWS and n_frequencies >= FEWEST_WIDE and has_wide_vectors()
 
 
 def is_mostly_zeros(X: Samples, n_frequencies: int) -> bool:
@@ -266,6 +279,31 @@ def dense_turns(
         rows = slice(start, min(start + ROW_BLOCK, len(X)))
         block = X[rows].astype(dtype, copy=False)
         yield rows, np.dot(block, columns[0], out=turns[: len(block)])
+
+
+def wide_turns(
+    X: Any, frequencies: FloatArray, dtype: type[np.floating[Any]]
+) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Yield the same as ``turn_blocks``, as products with vectors of 512 bits."""
+    from pacfourier.core.dense_products import TILE_ROWS, write_dense_products
+
+    chunks = filled_chunks(frequencies, dtype, 0.5 / np.pi)
+    n_tiles = -(-min(ROW_BLOCK, len(X)) // TILE_ROWS)
+    turns = np.empty((n_tiles * TILE_ROWS, len(frequencies)), dtype=dtype)
+    for start in range(0, len(X), len(turns)):
+        rows = slice(start, min(start + len(turns), len(X)))
+        block = padded_rows(X[rows], TILE_ROWS, dtype)
+        write_dense_products(block, chunks, turns[: len(block)])
+        yield rows, turns[: rows.stop - start]
+
+
+def padded_rows(rows: Any, size: int, dtype: type[np.floating[Any]]) -> NDArray[Any]:
+    """Return rows in C order, with zeros below them so that their number is a multiple of size."""
+    if len(rows) % size == 0:
+        return np.ascontiguousarray(rows, dtype=dtype)
+    padded = np.zeros((len(rows) + -len(rows) % size, rows.shape[1]), dtype=dtype)
+    padded[: len(rows)] = rows
+    return padded
 
 
 def sparse_turns(
@@ -301,19 +339,52 @@ def sparse_turns(
 
 
 def frequency_chunks(frequencies: FloatArray, dtype: type[np.floating[Any]]) -> NDArray[Any]:
-    """Return frequencies in the chunks of sparse products (see ``empty_chunks``).
+    """Return frequencies in the chunks of sparse products (see ``filled_chunks``).
 
     Those that are stored column by column, and fill one chunk, are not copied.
     """
-    from pacfourier.core import loops, sparse_products
-
-    n_frequencies, n_features = frequencies.shape
-    fill_one = n_frequencies == sparse_products.chunk_size(dtype)
+    fill_one = len(frequencies) == chunk_size(dtype)
     if fill_one and frequencies.flags.f_contiguous and frequencies.dtype == dtype:
         return frequencies.T[np.newaxis]
-    chunks = sparse_products.empty_chunks(n_features, n_frequencies, dtype)
-    loops.write_chunks(frequencies, dtype(1), chunks)
+    return filled_chunks(frequencies, dtype, 1.0)
+
+
+def filled_chunks(
+    frequencies: FloatArray, dtype: type[np.floating[Any]], factor: float
+) -> NDArray[Any]:
+    """Return frequencies times a factor, of shape (n_chunks, n_features, chunk size).
+
+    A chunk is a transposed matrix of a few frequencies. Zeros fill the last one.
+    """
+    from pacfourier.core import loops
+
+    n_frequencies, n_features = frequencies.shape
+    size = chunk_size(dtype)
+    chunks = aligned_zeros((-(-n_frequencies // size), n_features, size), dtype)
+    loops.write_chunks(frequencies, dtype(factor), chunks)
     return chunks
+
+
+def chunk_size(dtype: Any) -> int:
+    """Return how many frequencies are in a chunk: four vectors of 512 bits.
+
+    >>> chunk_size(np.float32), chunk_size(np.float64)
+    (64, 32)
+    """
+    from pacfourier.core.vectors import N_VECTORS, VECTOR_BYTES
+
+    return N_VECTORS * VECTOR_BYTES // np.dtype(dtype).itemsize
+
+
+def aligned_zeros(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """Return zeros that start at a multiple of 64 bytes.
+
+    Loads that cross two cache lines take twice as long.
+    """
+    n_numbers, itemsize = math.prod(shape), np.dtype(dtype).itemsize
+    memory = np.zeros(n_numbers + 64 // itemsize, dtype=dtype)
+    first = -memory.ctypes.data % 64 // itemsize
+    return memory[first : first + n_numbers].reshape(shape)
 
 
 @cache

@@ -15,6 +15,7 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 
 from pacfourier.arrays import FloatArray, IntArray
+from pacfourier.core.phases import aligned_zeros
 from pacfourier.core.prior.structured import (
     chi_radii,
     padded_size,
@@ -330,7 +331,6 @@ def scaled_normals(
         Stored column by column.
     """
     from pacfourier.core import loops
-    from pacfourier.core.sparse_products import aligned_zeros
 
     quarter = -(-n_features // 4)
     places = np.full(4 * quarter, -1)
