@@ -2,133 +2,108 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from llvmlite import binding
 from numba import config
 from numba.core.errors import TypingError
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 
 from pacfourier.core import dense_products
 from pacfourier.core.dense_products import (
-    SLICE_COLUMNS,
+    SLICE_TERMS,
     TILE_ROWS,
     has_wide_vectors,
-    write_dense_products,
+    write_product,
 )
 from pacfourier.core.phases import (
-    FEWEST_WIDE,
-    FEWEST_WIDE_ROWS,
-    ROW_BLOCK,
+    FEWEST_COLUMNS,
+    dense_product,
     dense_turns,
-    filled_chunks,
-    is_for_wide_vectors,
-    padded_rows,
-    turn_blocks,
-    wide_turns,
+    transposed_product,
 )
 
 DTYPES = (np.float32, np.float64)
 
 
-def collected(blocks):
-    return np.concatenate([turns.copy() for _, turns in blocks])
-
-
-def product_of(rows, frequencies):
-    """Return the products, written over numbers that were there before."""
-    chunks = filled_chunks(frequencies, rows.dtype.type, 1.0)
-    products = np.full((len(rows), len(frequencies)), np.nan, dtype=rows.dtype)
-    write_dense_products(rows, chunks, products)
+def product_of(left, right):
+    """Return the product, written over numbers that were there before."""
+    products = np.full((len(left), right.shape[1]), np.nan, dtype=left.dtype)
+    write_product(left, right, products)
     return products
 
 
 # The first example compiles.
 @settings(deadline=None)
 @given(
-    st.integers(1, 20),
-    st.sampled_from([1, 2, 3, 40, SLICE_COLUMNS, SLICE_COLUMNS + 1, 3 * SLICE_COLUMNS + 7]),
+    st.integers(TILE_ROWS, 40),
+    st.sampled_from([0, 1, 2, 3, 40, SLICE_TERMS, SLICE_TERMS + 1, 3 * SLICE_TERMS + 7]),
     st.integers(1, 200),
     st.sampled_from(DTYPES),
     st.integers(0, 2**32 - 1),
 )
-def test_phases_in_wide_vectors_are_those_of_the_matrix_product(n, d, size, dtype, seed):
+@example(TILE_ROWS + 1, SLICE_TERMS + 1, 64, np.float32, 0)
+@example(2 * TILE_ROWS, SLICE_TERMS + 1, 32, np.float64, 0)
+def test_products_in_wide_vectors_are_those_of_the_formula(n, k, m, dtype, seed):
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, d)).astype(dtype)
-    frequencies = rng.standard_normal((size, d)).astype(np.float32)
-    expected = X.astype(np.float64) @ frequencies.T.astype(np.float64) / (2 * np.pi)
-    # Four roundings for a term, and one for each sum.
-    terms = np.abs(X).astype(np.float64) @ np.abs(frequencies.T).astype(np.float64) / (2 * np.pi)
-    turns = collected(wide_turns(X, frequencies, dtype))
-    assert turns.dtype == dtype
-    assert turns.shape == (n, size)
-    assert (np.abs(turns - expected) <= (d + 4) * np.finfo(dtype).eps * terms).all()
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_blocks_of_rows_in_any_order_are_those_of_the_dense_product(order):
-    rng = np.random.default_rng(0)
-    X = np.asarray(rng.standard_normal((2500, 30)), order=order)
-    frequencies = rng.standard_normal((100, 30))
-    for rows in (X[::-1], X[::-1, :29]):
-        chosen = frequencies[:, : rows.shape[1]]
-        found = list(wide_turns(rows, chosen, np.float64))
-        size = found[1][0].start
-        assert size % TILE_ROWS == 0
-        assert 0 <= size - ROW_BLOCK < TILE_ROWS
-        assert [block.start for block, _ in found] == [0, size, 2 * size]
-        expected = collected(dense_turns(rows, chosen, np.float64))
-        assert_allclose(collected(wide_turns(rows, chosen, np.float64)), expected, atol=1e-13)
+    left = rng.standard_normal((n, k)).astype(dtype)
+    right = rng.standard_normal((k, m)).astype(dtype)
+    exact = left.astype(np.longdouble) @ right.astype(np.longdouble)
+    sizes = np.abs(left).astype(np.float64) @ np.abs(right).astype(np.float64)
+    # One rounding for a term, and one for each sum.
+    assert (np.abs(product_of(left, right) - exact) <= (k + 1) * np.finfo(dtype).eps * sizes).all()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n_features", [5, 3 * SLICE_COLUMNS])
-def test_a_product_has_the_same_bits_whatever_is_beside_it(n_features, dtype, rng):
-    rows = rng.standard_normal((12, n_features)).astype(dtype)
-    frequencies = rng.standard_normal((150, n_features)).astype(dtype)
-    whole = product_of(rows, frequencies)
+@pytest.mark.parametrize("n_terms", [5, 3 * SLICE_TERMS])
+def test_a_number_has_the_same_bits_whatever_is_beside_it(n_terms, dtype, rng):
+    left = rng.standard_normal((20, n_terms)).astype(dtype)
+    right = rng.standard_normal((n_terms, 150)).astype(dtype)
+    whole = product_of(left, right)
     for size in (1, 7, 17, 40, 64, 65):
-        assert_array_equal(product_of(rows[6:], frequencies[150 - size :]), whole[6:, 150 - size :])
+        part = np.ascontiguousarray(right[:, 150 - size :])
+        for first in (0, 7, 14):
+            assert_array_equal(product_of(left[first:], part), whole[first:, 150 - size :])
 
 
-@pytest.mark.parametrize("n_features", [5, 3 * SLICE_COLUMNS])
-def test_a_row_of_nan_does_not_reach_its_neighbours(n_features, rng):
-    rows = rng.standard_normal((6, n_features))
-    rows[2, 3] = np.nan
-    products = product_of(rows, rng.standard_normal((37, n_features)))
-    assert_array_equal(np.isnan(products).all(axis=1), np.arange(6) == 2)
-    assert_array_equal(np.isnan(products).any(axis=1), np.arange(6) == 2)
+@pytest.mark.parametrize("n_terms", [5, 3 * SLICE_TERMS])
+def test_nan_stays_in_its_row_and_in_its_column(n_terms, rng):
+    left, right = rng.standard_normal((7, n_terms)), rng.standard_normal((n_terms, 37))
+    left[2, 3] = right[4, 35] = np.nan
+    expected = (np.arange(7) == 2)[:, np.newaxis] | (np.arange(37) == 35)
+    assert_array_equal(np.isnan(product_of(left, right)), expected)
 
 
-def test_rounding_errors_do_not_grow_with_many_columns(rng):
-    """A sum of slices is more accurate than one long sum of as many terms."""
-    rows = rng.random((60, 8 * SLICE_COLUMNS)).astype(np.float32)
-    frequencies = rng.random((64, 8 * SLICE_COLUMNS)).astype(np.float32)
-    exact = rows.astype(np.float64) @ frequencies.T.astype(np.float64)
-    one_sum = np.add.accumulate(rows[:, np.newaxis] * frequencies, axis=2)[..., -1]
-    errors = np.abs(product_of(rows, frequencies) - exact), np.abs(one_sum - exact)
+@pytest.mark.parametrize("n_columns", [1, 15, 64, 65])
+def test_nothing_beside_the_matrices_is_read_or_written(n_columns, rng):
+    """The last rows end where the numbers of somebody else begin."""
+    left, right = rng.standard_normal((9, 4)), rng.standard_normal((4, n_columns))
+    memory = np.full(9 * n_columns + 64, 7.0)
+    after_right = np.full(4 * n_columns + 64, np.nan)
+    after_right[: right.size] = right.ravel()
+    products = memory[: 9 * n_columns].reshape(9, n_columns)
+    write_product(left, after_right[: right.size].reshape(right.shape), products)
+    assert_allclose(products, left @ right, atol=1e-14)
+    assert (memory[9 * n_columns :] == 7.0).all()
+
+
+def test_rounding_errors_do_not_grow_with_many_terms(rng):
+    """Sums of slices are more accurate than one long sum of as many terms."""
+    left = rng.random((60, 8 * SLICE_TERMS)).astype(np.float32)
+    right = rng.random((8 * SLICE_TERMS, 64)).astype(np.float32)
+    exact = left.astype(np.float64) @ right.astype(np.float64)
+    one_sum = np.zeros_like(exact, dtype=np.float32)
+    for k in range(len(right)):
+        one_sum += np.outer(left[:, k], right[k])
+    errors = np.abs(product_of(left, right) - exact), np.abs(one_sum - exact)
     assert errors[0].mean() < 0.5 * errors[1].mean()
 
 
 def test_products_need_arrays_in_c_order():
-    rows, chunks = np.zeros((TILE_ROWS, 3)), filled_chunks(np.zeros((32, 3)), np.float64, 1.0)
+    left, right = np.zeros((TILE_ROWS, 3)), np.zeros((3, 32))
     with pytest.raises(TypingError, match="C order"):
-        write_dense_products(rows, chunks, np.empty((32, TILE_ROWS)).T)
-
-
-@pytest.mark.parametrize("n_rows", [1, 5, 6, 7, 12])
-def test_rows_are_padded_with_zeros(n_rows, rng):
-    rows = rng.standard_normal((n_rows, 4))
-    padded = padded_rows(rows[:, ::2], TILE_ROWS, np.float32)
-    assert padded.flags.c_contiguous
-    assert padded.shape == (TILE_ROWS * -(-n_rows // TILE_ROWS), 2)
-    assert_array_equal(padded[:n_rows], rows[:, ::2].astype(np.float32))
-    assert not padded[n_rows:].any()
-
-
-def test_whole_tiles_are_not_copied():
-    rows = np.zeros((2 * TILE_ROWS, 3))
-    assert np.shares_memory(padded_rows(rows, TILE_ROWS, np.float64), rows)
+        write_product(left, right, np.empty((32, TILE_ROWS)).T)
 
 
 @pytest.fixture
@@ -154,14 +129,62 @@ def test_wide_vectors_may_be_turned_off(monkeypatch, features, has_them):
     assert has_wide_vectors() is has_them
 
 
+@pytest.fixture
+def written(monkeypatch):
+    """Record the shapes that our own loop multiplies, with and without such a processor."""
+    shapes = []
+
+    def write(left, right, products):
+        shapes.append((len(left), right.shape[1]))
+        write_product(left, right, products)
+
+    monkeypatch.setattr(dense_products, "write_product", write)
+    monkeypatch.setattr(dense_products, "has_wide_vectors", lambda: True)
+    return shapes
+
+
+def test_few_rows_or_columns_are_left_to_blas(written, rng):
+    for n_rows, n_columns in (
+        (TILE_ROWS, FEWEST_COLUMNS),
+        (TILE_ROWS - 1, 100),
+        (100, FEWEST_COLUMNS - 1),
+    ):
+        left, right = rng.standard_normal((n_rows, 8)), rng.standard_normal((8, n_columns))
+        assert_allclose(dense_product(left, right), left @ right, atol=1e-13)
+    assert written == [(TILE_ROWS, FEWEST_COLUMNS)]
+
+
+def test_processors_without_wide_vectors_leave_all_to_blas(written, monkeypatch, rng):
+    monkeypatch.setattr(dense_products, "has_wide_vectors", lambda: False)
+    left, right = rng.standard_normal((50, 8)), rng.standard_normal((8, 50))
+    assert_array_equal(dense_product(left, right), np.dot(left, right))
+    assert not written
+
+
 @pytest.mark.parametrize("has_them", [True, False])
-def test_only_many_rows_and_frequencies_take_wide_vectors(monkeypatch, has_them, rng):
+def test_products_go_where_they_are_wanted_from_matrices_in_any_order(has_them, monkeypatch, rng):
     monkeypatch.setattr(dense_products, "has_wide_vectors", lambda: has_them)
-    assert is_for_wide_vectors(FEWEST_WIDE_ROWS, FEWEST_WIDE) is has_them
-    assert not is_for_wide_vectors(FEWEST_WIDE_ROWS - 1, FEWEST_WIDE)
-    assert not is_for_wide_vectors(FEWEST_WIDE_ROWS, FEWEST_WIDE - 1)
-    X, frequencies = rng.standard_normal((1100, 9)), rng.standard_normal((70, 9))
-    starts = [rows.start for rows, _ in turn_blocks(X, frequencies, np.float64)]
-    assert starts == [0, 1026 if has_them else 1024]
-    expected = X @ frequencies.T / (2 * np.pi)
-    assert_allclose(collected(turn_blocks(X, frequencies, np.float64)), expected, atol=1e-13)
+    left, right = rng.standard_normal((9, 50)).T, rng.standard_normal((70, 9)).T
+    products = np.empty((50, 70))
+    assert dense_product(left, right, products) is products
+    assert_allclose(products, left @ right, atol=1e-13)
+    assert_allclose(dense_product(left[::-2], right[:, 5:]), left[::-2] @ right[:, 5:], atol=1e-13)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_transposed_products_have_the_precision_of_the_left_matrix(container, written, rng):
+    left, block = rng.standard_normal((30, 8)).astype(np.float32), rng.standard_normal((30, 11))
+    found = transposed_product(left, container(block))
+    assert found.dtype == np.float32
+    assert_allclose(found, left.T @ block, rtol=1e-4, atol=1e-5)
+    assert len(written) == int(container is np.asarray)
+
+
+@pytest.mark.parametrize("has_them", [True, False])
+def test_blocks_of_phases_are_the_same_without_wide_vectors(has_them, monkeypatch, rng):
+    monkeypatch.setattr(dense_products, "has_wide_vectors", lambda: has_them)
+    X, frequencies = rng.standard_normal((2500, 30)), rng.standard_normal((100, 30))
+    found = [(rows, turns.copy()) for rows, turns in dense_turns(X[::-1], frequencies, np.float64)]
+    assert [rows.start for rows, _ in found] == [0, 1024, 2048]
+    turns = np.concatenate([turns for _, turns in found])
+    assert_allclose(turns, X[::-1] @ frequencies.T / (2 * np.pi), atol=1e-13)

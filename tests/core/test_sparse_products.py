@@ -15,7 +15,6 @@ from pacfourier.core.phases import (
     aligned_zeros,
     chunk_size,
     dense_turns,
-    filled_chunks,
     frequency_chunks,
     is_mostly_zeros,
     sparse_turns,
@@ -111,10 +110,10 @@ def test_nonzeros_are_those_of_scipy():
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_chunks_start_at_a_cache_line(dtype):
     frequencies = np.ones((chunk_size(dtype) + 1, 3))
-    chunks = filled_chunks(frequencies, dtype, 0.5)
+    chunks = frequency_chunks(frequencies, dtype)
     assert chunks.shape == (2, 3, chunk_size(dtype))
     assert chunks.ctypes.data % 64 == 0
-    assert (chunks[0] == 0.5).all()
+    assert (chunks[0] == 1).all()
     assert not chunks[1, :, 1:].any()
 
 
@@ -138,7 +137,7 @@ def test_one_chunk_of_columns_is_not_copied():
 
 
 def test_products_need_arrays_in_c_order():
-    chunks = filled_chunks(np.zeros((64, 3)), np.float32, 1.0)
+    chunks = frequency_chunks(np.zeros((64, 3)), np.float32)
     products = np.empty((64, 2), dtype=np.float32).T
     rows = np.zeros(3, np.int32), np.zeros(1, np.int32), np.zeros(1, np.float32)
     with pytest.raises(TypingError, match="C order"):

@@ -1,11 +1,11 @@
-"""Compiled products of dense rows with many frequencies at once, in vectors of 512 bits.
+"""The product of two matrices in vectors of 512 bits.
 
 BLAS may use only half of such vectors: OpenBLAS 0.3.31 does on some processors of AMD, and then
-takes twice as long. It also copies the frequencies for each block of rows. Here they are copied
-once, into chunks.
+takes twice as long.
 """
 
 from functools import cache
+from itertools import chain
 
 from llvmlite import binding
 from numba import config, types
@@ -13,14 +13,14 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 
 from pacfourier.core.compiled import compiled, untyped_intrinsic
-from pacfourier.core.vectors import N_VECTORS, VectorLoops
+from pacfourier.core.vectors import N_VECTORS, VECTOR_BYTES, VectorLoops
 
-# Six rows of four vectors, the four vectors of a chunk and one number of a row are in 29 of 32
-# registers.
+# Six rows of four vectors, the four vectors of a row on the right and one number of a row on the
+# left are in 29 of 32 registers.
 TILE_ROWS = 6
-# Columns are added in slices of at most this many. Rounding errors are then as small as those of
-# BLAS: with 784 columns in single precision, they would be 1.7 times as large without slices.
-SLICE_COLUMNS = 256
+# Terms are added in slices of at most this many. Rounding errors are then as small as those of
+# BLAS: with 784 terms in single precision, they would be 1.7 times as large without slices.
+SLICE_TERMS = 256
 
 
 @cache
@@ -33,99 +33,117 @@ def has_wide_vectors() -> bool:
     return bool(binding.get_host_cpu_features().get("avx512f", False))
 
 
-@untyped_intrinsic(prefer_literal=True)
-def add_products(_typing, factors, terms, sums, n_vectors):
-    """Add the products of rows with a chunk to some columns of a matrix.
-
-    The products of six rows stay in registers until all of their terms are added.
+class TileLoops:
+    """Builds the loops that write some neighbouring columns of a product of matrices.
 
     Parameters
     ----------
-    factors : tuple (rows, first, last)
-        The rows, of which the number is a multiple of six, and the first and last column in use.
-    terms : tuple (chunks, chunk)
-        Chunks of shape (n_chunks, n_features, chunk size), and the number of one.
-    sums : tuple (matrix, start, n_columns, n_before)
-        The columns of the matrix, and how many of them have sums already: all or none.
-    n_vectors : literal int
-        How many of the four vectors of the chunk are used.
+    builder : IRBuilder
+    matrices : tuple (left, right, products)
+        The matrices, in C order, as numba's structures.
+    start : Value
+        The first of the columns.
+    vectors : VectorLoops
+    masks : list
+        One for each vector of the columns.
     """
-    arrays = (factors[0], terms[0], sums[0])
-    if not all(each.layout == "C" for each in arrays):
-        raise TypingError("add_products needs arrays in C order.")
-    itemsize, n_used = sums[0].dtype.bitwidth // 8, n_vectors.literal_value
+
+    def __init__(self, builder, matrices, start, vectors, masks):
+        self.builder = builder
+        self.left, self.right, self.products = matrices
+        self.n_rows, self.n_terms = cgutils.unpack_tuple(builder, self.left.shape)
+        self.width = builder.extract_value(self.right.shape, 1)
+        self.start, self.vectors, self.masks = start, vectors, masks
+
+    def steps(self, first, end, size):
+        """Loop from the first number to the end in steps of a size."""
+        return cgutils.for_range_slice(self.builder, first, end, first.type(size))
+
+    def new_totals(self):
+        """Return registers for the sums of a tile."""
+        return [[self.vectors.new_total() for _ in self.masks] for _ in range(TILE_ROWS)]
+
+    def place(self, row):
+        """Return where the columns start in a row on the right, or of the products."""
+        return self.builder.add(self.builder.mul(row, self.width), self.start)
+
+    def write_all(self):
+        """Write all rows. The last tile may write some again, with the same bits."""
+        zero, size = self.n_rows.type(0), self.n_rows.type(TILE_ROWS)
+        with self.steps(zero, self.n_rows, TILE_ROWS) as (row, _):
+            is_inside = self.builder.icmp_signed("<=", self.builder.add(row, size), self.n_rows)
+            last = self.builder.sub(self.n_rows, size)
+            self.write_tile(self.builder.select(is_inside, row, last))
+
+    def write_tile(self, row):
+        """Write the products of six rows."""
+        builder = self.builder
+        rows = [builder.add(row, row.type(k)) for k in range(TILE_ROWS)]
+        lines = [builder.gep(self.left.data, [builder.mul(k, self.n_terms)]) for k in rows]
+        totals = self.new_totals()
+        with self.steps(row.type(0), self.n_terms, SLICE_TERMS) as (first, _):
+            end = builder.add(first, row.type(SLICE_TERMS))
+            is_last = builder.icmp_signed(">", end, self.n_terms)
+            self.add_slice(lines, first, builder.select(is_last, self.n_terms, end), totals)
+        for k, sums in zip(rows, totals, strict=True):
+            self.vectors.store_lanes(sums, self.products.data, self.place(k), self.masks)
+
+    def add_slice(self, lines, first, end, totals):
+        """Add some terms to the sums of six rows. Their own sums stay in registers."""
+        vectors, added = self.vectors, self.new_totals()
+        with self.steps(first, end, 1) as (k, _):
+            terms = vectors.loaded_lanes(self.right.data, self.place(k), self.masks)
+            for line, sums in zip(lines, added, strict=True):
+                factor = vectors.repeated(self.builder.load(self.builder.gep(line, [k])))
+                for total, term in zip(sums, terms, strict=True):
+                    vectors.add_product(total, factor, term)
+        for total, part in zip(chain(*totals), chain(*added), strict=True):
+            vectors.add(total, self.builder.load(part))
+
+
+@untyped_intrinsic(prefer_literal=True)
+def write_columns(_typing, matrices, columns, n_vectors):
+    """Write some neighbouring columns of a product of matrices, see ``TileLoops``.
+
+    Parameters
+    ----------
+    matrices : tuple (left, right, products)
+    columns : tuple (start, n_columns)
+    n_vectors : literal int
+        How many vectors the columns need, at most four.
+    """
+    if not all(each.layout == "C" for each in matrices):
+        raise TypingError("write_columns needs arrays in C order.")
+    itemsize = matrices[2].dtype.bitwidth // 8
 
     def generate(context, builder, _signature, values):
-        parts = [cgutils.unpack_tuple(builder, value) for value in values[:3]]
-        samples, chunks, matrix = (
-            context.make_array(kind)(context, builder, part[0])
-            for kind, part in zip(arrays, parts, strict=True)
-        )
-        (_, first, last), (_, chunk), (_, start, n_columns, n_before) = parts
-        n_rows, n_features = cgutils.unpack_tuple(builder, samples.shape)
-        n_sums = builder.extract_value(matrix.shape, 1)
+        parts = zip(matrices, cgutils.unpack_tuple(builder, values[0]), strict=True)
+        structures = [context.make_array(kind)(context, builder, value) for kind, value in parts]
         vectors = VectorLoops(builder, itemsize)
-        whole, zero, one = (start.type(k) for k in (N_VECTORS * vectors.n_lanes, 0, 1))
-        origin = builder.mul(builder.mul(chunk, n_features), whole)
-        is_whole = builder.icmp_signed("==", builder.sub(n_columns, n_before), whole)
-
-        def add_tile(row):
-            """Add the products of six rows."""
-            rows = [builder.add(row, row.type(k)) for k in range(TILE_ROWS)]
-            lines = [builder.gep(samples.data, [builder.mul(k, n_features)]) for k in rows]
-            places = [builder.add(builder.mul(k, n_sums), start) for k in rows]
-            totals = [[vectors.new_total() for _ in range(n_used)] for _ in rows]
-            with cgutils.for_range_slice(builder, first, last, one) as (j, _):
-                term = builder.add(origin, builder.mul(j, whole))
-                loaded = [vectors.loaded(p) for p in vectors.addresses(chunks.data, term, n_used)]
-                for line, row_totals in zip(lines, totals, strict=True):
-                    factor = vectors.repeated(builder.load(builder.gep(line, [j])))
-                    for total, vector in zip(row_totals, loaded, strict=True):
-                        vectors.add_product(total, factor, vector)
-            with builder.if_else(is_whole) as (then, otherwise):
-                with then:
-                    for place, row_totals in zip(places, totals, strict=True):
-                        vectors.store_totals(row_totals, matrix.data, place)
-                with otherwise:
-                    for place, row_totals in zip(places, totals, strict=True):
-                        vectors.add_totals(row_totals, matrix.data, place, n_before, n_columns)
-
-        with cgutils.for_range_slice(builder, zero, n_rows, start.type(TILE_ROWS)) as (row, _):
-            add_tile(row)
+        start, n_columns = cgutils.unpack_tuple(builder, values[1])
+        masks = vectors.masks(n_columns, n_vectors.literal_value)
+        TileLoops(builder, structures, start, vectors, masks).write_all()
         return context.get_dummy_value()
 
-    return types.void(factors, terms, sums, n_vectors), generate
+    return types.void(matrices, columns, n_vectors), generate
 
 
 @compiled(nogil=True)
-def write_dense_products(rows, chunks, products):
-    """Write the products of rows with frequencies.
+def write_product(left, right, products):
+    """Write the product of two matrices in C order, of which the left one has at least six rows.
 
-    The terms of each product are added in the same order, whatever the rows and frequencies beside
-    it.
-
-    Parameters
-    ----------
-    rows : array of shape (n_rows, n_features)
-        The number of rows is a multiple of ``TILE_ROWS``.
-    chunks : array of shape (n_chunks, n_features, chunk size)
-        The frequencies, see ``phases.filled_chunks``.
-    products : array of shape (n_rows, n_frequencies)
+    The terms of each number are added in the same order, whatever the rows and columns beside it.
     """
-    n_chunks, n_features, size = chunks.shape
-    n_slices, lanes = -(-n_features // SLICE_COLUMNS), size // N_VECTORS
-    for chunk in range(n_chunks):
-        start = chunk * size
-        n_columns = min(size, products.shape[1] - start)
-        for part in range(n_slices):
-            first, last = part * n_features // n_slices, (part + 1) * n_features // n_slices
-            factors, terms = (rows, first, last), (chunks, chunk)
-            sums = (products, start, n_columns, min(first, 1) * n_columns)
-            if n_columns > 3 * lanes:
-                add_products(factors, terms, sums, 4)
-            elif n_columns > 2 * lanes:
-                add_products(factors, terms, sums, 3)
-            elif n_columns > lanes:
-                add_products(factors, terms, sums, 2)
-            else:
-                add_products(factors, terms, sums, 1)
+    lanes = VECTOR_BYTES // products.itemsize
+    n_columns = products.shape[1]
+    for start in range(0, n_columns, N_VECTORS * lanes):
+        n_left = n_columns - start
+        matrices = (left, right, products)
+        if n_left > 3 * lanes:
+            write_columns(matrices, (start, n_left), 4)
+        elif n_left > 2 * lanes:
+            write_columns(matrices, (start, n_left), 3)
+        elif n_left > lanes:
+            write_columns(matrices, (start, n_left), 2)
+        else:
+            write_columns(matrices, (start, n_left), 1)

@@ -50,9 +50,8 @@ LARGEST_DENSITY = 0.25
 FEWEST_SPARSE = 64
 # How many rows are looked at to find out.
 LOOKED_AT = 128
-# With fewer rows or frequencies, copying the frequencies takes longer than what vectors of 512 bits
-# save.
-FEWEST_WIDE_ROWS, FEWEST_WIDE = 256, 16
+# With fewer columns, BLAS is faster than vectors of which most lanes are empty.
+FEWEST_COLUMNS = 5
 # Rounding a phase of this size to single precision moves it by 1e-4 at most.
 LARGEST_SINGLE_PHASE = 1e-4 * 2.0**24
 
@@ -244,16 +243,7 @@ def turn_blocks(
     """
     if is_mostly_zeros(X, len(frequencies)):
         return sparse_turns(X, frequencies, dtype)
-    if is_for_wide_vectors(len(X), len(frequencies)):
-        return wide_turns(X, frequencies, dtype)
     return dense_turns(X, frequencies, dtype)
-
-
-def is_for_wide_vectors(n_samples: int, n_frequencies: int) -> bool:
-    """Return whether to multiply with vectors of 512 bits, in a loop of our own."""
-    from pacfourier.core.dense_products import has_wide_vectors
-
-    return n_samples >= FEWEST_WIDE_ROWS and n_frequencies >= FEWEST_WIDE and has_wide_vectors()
 
 
 def is_mostly_zeros(X: Samples, n_frequencies: int) -> bool:
@@ -269,41 +259,41 @@ def is_mostly_zeros(X: Samples, n_frequencies: int) -> bool:
 def dense_turns(
     X: Any, frequencies: FloatArray, dtype: type[np.floating[Any]]
 ) -> Iterator[tuple[slice, NDArray[Any]]]:
-    """Yield the same as ``turn_blocks``, as products of BLAS."""
+    """Yield the same as ``turn_blocks``, as products with all numbers."""
     from pacfourier.core import loops
 
-    columns = np.empty((1, *frequencies.shape[::-1]), dtype=dtype)
-    loops.write_chunks(frequencies, dtype(0.5 / np.pi), columns)
+    columns = aligned_zeros(frequencies.shape[::-1], dtype)
+    loops.write_chunks(frequencies, dtype(0.5 / np.pi), columns[np.newaxis])
     turns = np.empty((min(ROW_BLOCK, len(X)), len(frequencies)), dtype=dtype)
     for start in range(0, len(X), ROW_BLOCK):
         rows = slice(start, min(start + ROW_BLOCK, len(X)))
         block = X[rows].astype(dtype, copy=False)
-        yield rows, np.dot(block, columns[0], out=turns[: len(block)])
+        yield rows, dense_product(block, columns, turns[: len(block)])
 
 
-def wide_turns(
-    X: Any, frequencies: FloatArray, dtype: type[np.floating[Any]]
-) -> Iterator[tuple[slice, NDArray[Any]]]:
-    """Yield the same as ``turn_blocks``, as products with vectors of 512 bits."""
-    from pacfourier.core.dense_products import TILE_ROWS, write_dense_products
+def dense_product(left: Any, right: Any, products: Any = None) -> Any:
+    """Return the product of two matrices of the same precision, on one thread.
 
-    chunks = filled_chunks(frequencies, dtype, 0.5 / np.pi)
-    n_tiles = -(-min(ROW_BLOCK, len(X)) // TILE_ROWS)
-    turns = np.empty((n_tiles * TILE_ROWS, len(frequencies)), dtype=dtype)
-    for start in range(0, len(X), len(turns)):
-        rows = slice(start, min(start + len(turns), len(X)))
-        block = padded_rows(X[rows], TILE_ROWS, dtype)
-        write_dense_products(block, chunks, turns[: len(block)])
-        yield rows, turns[: rows.stop - start]
+    Where the processor has vectors of 512 bits, a loop of our own multiplies, because BLAS may use
+    only half of them. The result goes to ``products``, if it is given, which is in C order.
+    """
+    from pacfourier.core.dense_products import TILE_ROWS, has_wide_vectors, write_product
+
+    if products is None:
+        products = np.empty((len(left), right.shape[1]), dtype=left.dtype)
+    if len(left) < TILE_ROWS or right.shape[1] < FEWEST_COLUMNS or not has_wide_vectors():
+        return np.dot(left, right, out=products)
+    write_product(np.ascontiguousarray(left), np.ascontiguousarray(right), products)
+    return products
 
 
-def padded_rows(rows: Any, size: int, dtype: type[np.floating[Any]]) -> NDArray[Any]:
-    """Return rows in C order, with zeros below them so that their number is a multiple of size."""
-    if len(rows) % size == 0:
-        return np.ascontiguousarray(rows, dtype=dtype)
-    padded = np.zeros((len(rows) + -len(rows) % size, rows.shape[1]), dtype=dtype)
-    padded[: len(rows)] = rows
-    return padded
+def transposed_product(left: NDArray[Any], block: Samples) -> NDArray[Any]:
+    """Return ``left.T @ block`` for a dense or sparse block of rows, in the precision of left."""
+    block = block.astype(left.dtype, copy=False)
+    found: NDArray[Any] = (
+        (block.T @ left).T if sparse.issparse(block) else dense_product(left.T, block)
+    )
+    return found
 
 
 def sparse_turns(
@@ -339,29 +329,19 @@ def sparse_turns(
 
 
 def frequency_chunks(frequencies: FloatArray, dtype: type[np.floating[Any]]) -> NDArray[Any]:
-    """Return frequencies in the chunks of sparse products (see ``filled_chunks``).
+    """Return frequencies in chunks of shape (n_chunks, n_features, chunk size).
 
-    Those that are stored column by column, and fill one chunk, are not copied.
-    """
-    fill_one = len(frequencies) == chunk_size(dtype)
-    if fill_one and frequencies.flags.f_contiguous and frequencies.dtype == dtype:
-        return frequencies.T[np.newaxis]
-    return filled_chunks(frequencies, dtype, 1.0)
-
-
-def filled_chunks(
-    frequencies: FloatArray, dtype: type[np.floating[Any]], factor: float
-) -> NDArray[Any]:
-    """Return frequencies times a factor, of shape (n_chunks, n_features, chunk size).
-
-    A chunk is a transposed matrix of a few frequencies. Zeros fill the last one.
+    A chunk is a transposed matrix of a few frequencies. Zeros fill the last one. Frequencies that
+    are stored column by column, and fill one chunk, are not copied.
     """
     from pacfourier.core import loops
 
     n_frequencies, n_features = frequencies.shape
     size = chunk_size(dtype)
+    if n_frequencies == size and frequencies.flags.f_contiguous and frequencies.dtype == dtype:
+        return frequencies.T[np.newaxis]
     chunks = aligned_zeros((-(-n_frequencies // size), n_features, size), dtype)
-    loops.write_chunks(frequencies, dtype(factor), chunks)
+    loops.write_chunks(frequencies, dtype(1), chunks)
     return chunks
 
 

@@ -84,7 +84,7 @@ def write_sparse_products(indptr, places, factors, chunks, products):
     indptr, places, factors : arrays
         The rows in CSR format.
     chunks : array of shape (n_chunks, n_features, chunk size)
-        The frequencies, see ``phases.filled_chunks``.
+        The frequencies, see ``phases.frequency_chunks``.
     products : array of shape (n_rows, n_frequencies)
     """
     n_chunks, n_features, size = chunks.shape

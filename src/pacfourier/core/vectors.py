@@ -52,15 +52,6 @@ class VectorLoops:
         for total, address in zip(totals, self.addresses(data, place, len(totals)), strict=True):
             self.builder.store(self.builder.load(total), address, align=self.itemsize)
 
-    def add_totals(
-        self, totals: list[Any], data: Any, place: Any, n_before: Any, n_after: Any
-    ) -> None:
-        """Add the first few numbers from a place on to neighbouring sums, and store some there."""
-        read, written = (self.masks(n, len(totals)) for n in (n_before, n_after))
-        for k, address in enumerate(self.addresses(data, place, len(totals))):
-            before, total = self.loaded_lanes(address, read[k]), self.builder.load(totals[k])
-            self.store_lanes(self.builder.fadd(before, total), address, written[k])
-
     def masks(self, n_numbers: Any, n_vectors: int) -> list[Any]:
         """Return masks of the lanes of neighbouring vectors that hold the first few numbers."""
         whole = ir.VectorType(n_numbers.type, self.n_lanes)
@@ -69,17 +60,22 @@ class VectorLoops:
         lanes = [ir.Constant(whole, list(range(k, k + self.n_lanes))) for k in starts]
         return [self.builder.icmp_signed("<", each, limit) for each in lanes]
 
-    def loaded_lanes(self, address: Any, mask: Any) -> Any:
-        """Return the lanes of a mask, and zeros in the others, from an address."""
-        zeros = ir.Constant(self.kind, None)
-        load = self.masked("load", self.kind, [address.type, self.align.type, mask.type, self.kind])
-        return self.builder.call(load, [address, self.align, mask, zeros])
+    def loaded_lanes(self, data: Any, place: Any, masks: list[Any]) -> list[Any]:
+        """Return the lanes of neighbouring vectors that masks let through, and zeros elsewhere."""
+        zeros, found = ir.Constant(self.kind, None), []
+        for address, mask in zip(self.addresses(data, place, len(masks)), masks, strict=True):
+            kinds = [address.type, self.align.type, mask.type, self.kind]
+            load = self.masked("load", self.kind, kinds)
+            found.append(self.builder.call(load, [address, self.align, mask, zeros]))
+        return found
 
-    def store_lanes(self, vector: Any, address: Any, mask: Any) -> None:
-        """Store the lanes of a mask at an address."""
-        kinds = [self.kind, address.type, self.align.type, mask.type]
-        store = self.masked("store", ir.VoidType(), kinds)
-        self.builder.call(store, [vector, address, self.align, mask])
+    def store_lanes(self, totals: list[Any], data: Any, place: Any, masks: list[Any]) -> None:
+        """Store the lanes of neighbouring sums that masks let through."""
+        addresses = self.addresses(data, place, len(masks))
+        for total, address, mask in zip(totals, addresses, masks, strict=True):
+            kinds = [self.kind, address.type, self.align.type, mask.type]
+            store = self.masked("store", ir.VoidType(), kinds)
+            self.builder.call(store, [self.builder.load(total), address, self.align, mask])
 
     def masked(self, verb: str, found: Any, kinds: list[Any]) -> Any:
         """Return a function of LLVM that loads or stores some lanes."""
@@ -98,6 +94,9 @@ class VectorLoops:
 
     def add_product(self, total: Any, left: Any, right: Any) -> None:
         """Add the product of two vectors to a total in a register."""
-        product = self.builder.fmul(left, right, flags=("fast",))
-        total_now = self.builder.load(total)
-        self.builder.store(self.builder.fadd(total_now, product, flags=("fast",)), total)
+        self.add(total, self.builder.fmul(left, right, flags=("fast",)))
+
+    def add(self, total: Any, vector: Any) -> None:
+        """Add a vector to a total in a register."""
+        added = self.builder.fadd(self.builder.load(total), vector, flags=("fast",))
+        self.builder.store(added, total)

@@ -34,6 +34,7 @@ from pacfourier.core.phases import (
     precision_groups,
     run_tasks,
     single_threaded_blas,
+    transposed_product,
     turn_blocks,
 )
 
@@ -133,7 +134,7 @@ def losses_and_gradients(
         rows = slice(start, min(start + ROW_BLOCK, X.shape[0]))
         indptr = codes.indptr[rows.start : rows.stop + 1]
         loops.write_slopes(turns[rows], indptr, indices, values, scaled)
-        gradients -= (X[rows].T.astype(dtype, copy=False) @ turns[rows]).T
+        gradients -= transposed_product(turns[rows], X[rows])
     return losses, gradients
 
 
@@ -231,7 +232,7 @@ def alignment_gradients(
         for rows, turns in turn_blocks(X, frequencies[members], dtype):
             indptr = codes.indptr[rows.start : rows.stop + 1]
             loops.write_slopes(turns, indptr, codes.indices, values, scaled)
-            gradients[members] -= (X[rows].T.astype(dtype, copy=False) @ turns).T
+            gradients[members] -= transposed_product(turns, X[rows])
 
     sizes = phase_sizes(frequencies, largest_magnitudes(X))
     groups = precision_groups(sizes, precision)

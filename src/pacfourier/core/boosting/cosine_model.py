@@ -13,7 +13,14 @@ import numpy as np
 from scipy import sparse
 
 from pacfourier.arrays import FloatArray, Samples, by_kind
-from pacfourier.core.phases import ROW_BLOCK, run_tasks, single_threaded_blas, turn_blocks
+from pacfourier.core.phases import (
+    ROW_BLOCK,
+    dense_product,
+    run_tasks,
+    single_threaded_blas,
+    transposed_product,
+    turn_blocks,
+)
 
 __all__ = [
     "CosineModel",
@@ -32,7 +39,7 @@ __all__ = [
 Losses = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 # Rows of a task, for long samples and for mini-batches.
-ROWS_PER_TASK, ROWS_PER_SLICE = 8 * ROW_BLOCK, 128
+ROWS_PER_TASK, ROWS_PER_SLICE = 8 * ROW_BLOCK, 256
 # Pairs of vectors that L-BFGS remembers.
 MEMORY = 8
 
@@ -185,11 +192,11 @@ def _partial_gradient(
         weights = sample_weight[rows, np.newaxis]
         loss += float((values * weights).sum())
         pull = (residuals[rows] * weights).astype(X.dtype)
-        turning = (pull @ cosine_weights.T) * sines - (pull @ sine_weights.T) * cosines
+        turning = product(pull, cosine_weights.T) * sines - product(pull, sine_weights.T) * cosines
         parts = (
             -transposed_product(turning, seen[rows]),
-            cosines.T @ pull,
-            sines.T @ pull,
+            transposed_product(cosines, pull),
+            transposed_product(sines, pull),
             transposed_product(pull, block).T if len(slopes) else slopes,
             pull.sum(axis=0),
         )
@@ -232,13 +239,10 @@ def product(block: Samples, weights: FloatArray) -> FloatArray:
     drops. They hold what the stack held before, and NumPy would warn of their invalid operations.
     """
     with np.errstate(invalid="ignore"):
-        found: FloatArray = block @ weights
+        found: FloatArray = (
+            block @ weights if sparse.issparse(block) else dense_product(block, weights)
+        )
     return found
-
-
-def transposed_product(left: FloatArray, block: Samples) -> FloatArray:
-    """Return ``left.T @ block`` for a dense or sparse block of rows."""
-    return (block.T @ left).T if sparse.issparse(block) else left.T @ block
 
 
 @by_kind
