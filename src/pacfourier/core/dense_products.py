@@ -5,7 +5,6 @@ takes twice as long.
 """
 
 from functools import cache
-from itertools import chain
 
 from llvmlite import binding
 from numba import config, types
@@ -34,13 +33,15 @@ def has_wide_vectors() -> bool:
 
 
 class TileLoops:
-    """Builds the loops that write some neighbouring columns of a product of matrices.
+    """Builds the loops that add some terms to some neighbouring columns of a product of matrices.
 
     Parameters
     ----------
     builder : IRBuilder
     matrices : tuple (left, right, products)
         The matrices, in C order, as numba's structures.
+    terms : tuple (first, end)
+        The first term, and the end of those that are added. Term zero replaces what was there.
     start : Value
         The first of the columns.
     vectors : VectorLoops
@@ -48,84 +49,84 @@ class TileLoops:
         One for each vector of the columns.
     """
 
-    def __init__(self, builder, matrices, start, vectors, masks):
+    def __init__(self, builder, matrices, terms, start, vectors, masks):
         self.builder = builder
         self.left, self.right, self.products = matrices
         self.n_rows, self.n_terms = cgutils.unpack_tuple(builder, self.left.shape)
         self.width = builder.extract_value(self.right.shape, 1)
+        self.first, self.end = terms
         self.start, self.vectors, self.masks = start, vectors, masks
-
-    def steps(self, first, end, size):
-        """Loop from the first number to the end in steps of a size."""
-        return cgutils.for_range_slice(self.builder, first, end, first.type(size))
-
-    def new_totals(self):
-        """Return registers for the sums of a tile."""
-        return [[self.vectors.new_total() for _ in self.masks] for _ in range(TILE_ROWS)]
 
     def place(self, row):
         """Return where the columns start in a row on the right, or of the products."""
         return self.builder.add(self.builder.mul(row, self.width), self.start)
 
-    def write_all(self):
-        """Write all rows. The last tile may write some again, with the same bits."""
-        zero, size = self.n_rows.type(0), self.n_rows.type(TILE_ROWS)
-        with self.steps(zero, self.n_rows, TILE_ROWS) as (row, _):
-            is_inside = self.builder.icmp_signed("<=", self.builder.add(row, size), self.n_rows)
-            last = self.builder.sub(self.n_rows, size)
-            self.write_tile(self.builder.select(is_inside, row, last))
+    def add_all(self):
+        """Add the terms to all rows. The last tile has some rows of the one before it."""
+        builder, zero, size = self.builder, self.start.type(0), self.start.type(TILE_ROWS)
+        with cgutils.for_range_slice(builder, zero, self.n_rows, size) as (row, _):
+            is_inside = builder.icmp_signed("<=", builder.add(row, size), self.n_rows)
+            last = builder.sub(self.n_rows, size)
+            self.add_tile(builder.select(is_inside, row, last), row)
 
-    def write_tile(self, row):
-        """Write the products of six rows."""
-        builder = self.builder
-        rows = [builder.add(row, row.type(k)) for k in range(TILE_ROWS)]
+    def add_tile(self, start, first_new):
+        """Add the terms to those of six rows that are new."""
+        builder, vectors = self.builder, self.vectors
+        rows = [builder.add(start, start.type(k)) for k in range(TILE_ROWS)]
+        totals = self.tile_sums(rows)
+        with builder.if_then(builder.icmp_signed(">", self.first, self.first.type(0))):
+            for row, sums in zip(rows, totals, strict=True):
+                before = vectors.loaded_lanes(self.products.data, self.place(row), self.masks)
+                for total, vector in zip(sums, before, strict=True):
+                    vectors.add(total, vector)
+        for row, sums in zip(rows, totals, strict=True):
+            is_new = builder.icmp_signed(">=", row, first_new)
+            masks = vectors.restricted(self.masks, is_new)
+            vectors.store_lanes(sums, self.products.data, self.place(row), masks)
+
+    def tile_sums(self, rows):
+        """Return the sums of the terms for six rows. They stay in registers."""
+        builder, vectors = self.builder, self.vectors
         lines = [builder.gep(self.left.data, [builder.mul(k, self.n_terms)]) for k in rows]
-        totals = self.new_totals()
-        with self.steps(row.type(0), self.n_terms, SLICE_TERMS) as (first, _):
-            end = builder.add(first, row.type(SLICE_TERMS))
-            is_last = builder.icmp_signed(">", end, self.n_terms)
-            self.add_slice(lines, first, builder.select(is_last, self.n_terms, end), totals)
-        for k, sums in zip(rows, totals, strict=True):
-            self.vectors.store_lanes(sums, self.products.data, self.place(k), self.masks)
-
-    def add_slice(self, lines, first, end, totals):
-        """Add some terms to the sums of six rows. Their own sums stay in registers."""
-        vectors, added = self.vectors, self.new_totals()
-        with self.steps(first, end, 1) as (k, _):
+        totals = [[vectors.new_total() for _ in self.masks] for _ in rows]
+        one = self.start.type(1)
+        with cgutils.for_range_slice(builder, self.first, self.end, one) as (k, _):
             terms = vectors.loaded_lanes(self.right.data, self.place(k), self.masks)
-            for line, sums in zip(lines, added, strict=True):
-                factor = vectors.repeated(self.builder.load(self.builder.gep(line, [k])))
+            for line, sums in zip(lines, totals, strict=True):
+                factor = vectors.repeated(builder.load(builder.gep(line, [k])))
                 for total, term in zip(sums, terms, strict=True):
                     vectors.add_product(total, factor, term)
-        for total, part in zip(chain(*totals), chain(*added), strict=True):
-            vectors.add(total, self.builder.load(part))
+        return totals
 
 
 @untyped_intrinsic(prefer_literal=True)
-def write_columns(_typing, matrices, columns, n_vectors):
-    """Write some neighbouring columns of a product of matrices, see ``TileLoops``.
+def add_columns(_typing, matrices, terms, columns, n_vectors):
+    """Add some terms to some neighbouring columns of a product of matrices, see ``TileLoops``.
 
     Parameters
     ----------
     matrices : tuple (left, right, products)
+    terms : tuple (first, end)
     columns : tuple (start, n_columns)
     n_vectors : literal int
         How many vectors the columns need, at most four.
     """
     if not all(each.layout == "C" for each in matrices):
-        raise TypingError("write_columns needs arrays in C order.")
+        raise TypingError("add_columns needs arrays in C order.")
     itemsize = matrices[2].dtype.bitwidth // 8
 
     def generate(context, builder, _signature, values):
-        parts = zip(matrices, cgutils.unpack_tuple(builder, values[0]), strict=True)
+        arrays, ends, (start, n_columns) = (
+            cgutils.unpack_tuple(builder, value) for value in values[:3]
+        )
+        parts = zip(matrices, arrays, strict=True)
         structures = [context.make_array(kind)(context, builder, value) for kind, value in parts]
         vectors = VectorLoops(builder, itemsize)
-        start, n_columns = cgutils.unpack_tuple(builder, values[1])
         masks = vectors.masks(n_columns, n_vectors.literal_value)
-        TileLoops(builder, structures, start, vectors, masks).write_all()
+        TileLoops(builder, structures, ends, start, vectors, masks).add_all()
         return context.get_dummy_value()
 
-    return types.void(matrices, columns, n_vectors), generate
+    return types.void(matrices, terms, columns, n_vectors), generate
 
 
 @compiled(nogil=True)
@@ -135,15 +136,18 @@ def write_product(left, right, products):
     The terms of each number are added in the same order, whatever the rows and columns beside it.
     """
     lanes = VECTOR_BYTES // products.itemsize
-    n_columns = products.shape[1]
+    n_terms, n_columns = right.shape
+    matrices = (left, right, products)
     for start in range(0, n_columns, N_VECTORS * lanes):
         n_left = n_columns - start
-        matrices = (left, right, products)
-        if n_left > 3 * lanes:
-            write_columns(matrices, (start, n_left), 4)
-        elif n_left > 2 * lanes:
-            write_columns(matrices, (start, n_left), 3)
-        elif n_left > lanes:
-            write_columns(matrices, (start, n_left), 2)
-        else:
-            write_columns(matrices, (start, n_left), 1)
+        # Without any term, the products are zero.
+        for first in range(0, max(n_terms, 1), SLICE_TERMS):
+            terms = (first, min(first + SLICE_TERMS, n_terms))
+            if n_left > 3 * lanes:
+                add_columns(matrices, terms, (start, n_left), 4)
+            elif n_left > 2 * lanes:
+                add_columns(matrices, terms, (start, n_left), 3)
+            elif n_left > lanes:
+                add_columns(matrices, terms, (start, n_left), 2)
+            else:
+                add_columns(matrices, terms, (start, n_left), 1)

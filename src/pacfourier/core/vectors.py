@@ -60,6 +60,11 @@ class VectorLoops:
         lanes = [ir.Constant(whole, list(range(k, k + self.n_lanes))) for k in starts]
         return [self.builder.icmp_signed("<", each, limit) for each in lanes]
 
+    def restricted(self, masks: list[Any], condition: Any) -> list[Any]:
+        """Return the masks if a condition holds, and otherwise masks that let nothing through."""
+        lanes = self.repeated(condition)
+        return [self.builder.and_(mask, lanes) for mask in masks]
+
     def loaded_lanes(self, data: Any, place: Any, masks: list[Any]) -> list[Any]:
         """Return the lanes of neighbouring vectors that masks let through, and zeros elsewhere."""
         zeros, found = ir.Constant(self.kind, None), []
