@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info
 def description() -> dict[str, str]:
     """Return the CPU, its threads, the BLAS library and the versions that were used."""
     blas = [each for each in threadpool_info() if each["user_api"] == "blas"]
-    libraries = {f"{each['internal_api']} {each['version']}" for each in blas}
+    libraries = {blas_name(each) for each in blas}
     threads = {str(each["num_threads"]) for each in blas} | {str(numba.get_num_threads())}
     return {
         "CPU": cpu_name(),
@@ -22,6 +22,16 @@ def description() -> dict[str, str]:
         "NumPy": np.__version__,
         "numba": numba.__version__,
     }
+
+
+def blas_name(library: dict[str, str]) -> str:
+    """Return the name and version of a BLAS library, with the processor whose loops it takes.
+
+    OpenBLAS takes loops for older processors, with narrower vectors, if it does not know this one.
+    """
+    name = f"{library['internal_api']} {library['version']}"
+    architecture = library.get("architecture")
+    return f"{name} (loops for {architecture})" if architecture else name
 
 
 def cpu_name() -> str:
