@@ -1,14 +1,14 @@
 """The product of two matrices in vectors of 512 bits.
 
 BLAS may use only half of such vectors: OpenBLAS 0.3.31 does on some processors of AMD, and then
-takes twice as long.
+takes twice as long. ``phases.dense_product`` decides which of the two multiplies.
 """
 
 from functools import cache
 
-from llvmlite import binding
 from numba import config, types
 from numba.core import cgutils
+from numba.core.codegen import get_host_cpu_features
 from numba.core.errors import TypingError
 
 from pacfourier.core.compiled import compiled, untyped_intrinsic
@@ -25,11 +25,10 @@ SLICE_TERMS = 256
 @cache
 def has_wide_vectors() -> bool:
     """Return whether compiled loops may use 32 registers of 512 bits."""
-    # NUMBA_CPU_FEATURES, if it is set.
+    # A user may choose the features of the processor with NUMBA_CPU_FEATURES.
     chosen: str | None = getattr(config, "CPU_FEATURES", None)
-    if chosen is not None:
-        return "+avx512f" in chosen.split(",")
-    return bool(binding.get_host_cpu_features().get("avx512f", False))
+    features = get_host_cpu_features() if chosen is None else chosen
+    return "+avx512f" in features.split(",")
 
 
 class TileLoops:
@@ -41,7 +40,8 @@ class TileLoops:
     matrices : tuple (left, right, products)
         The matrices, in C order, as numba's structures.
     terms : tuple (first, end)
-        The first term, and the end of those that are added. Term zero replaces what was there.
+        The first term to add, and the one after the last. If the first is zero, what was there is
+        replaced.
     start : Value
         The first of the columns.
     vectors : VectorLoops
@@ -62,7 +62,7 @@ class TileLoops:
         return self.builder.add(self.builder.mul(row, self.width), self.start)
 
     def add_all(self):
-        """Add the terms to all rows. The last tile has some rows of the one before it."""
+        """Add the terms to all rows. The last tile may have some rows of the one before it."""
         builder, zero, size = self.builder, self.start.type(0), self.start.type(TILE_ROWS)
         with cgutils.for_range_slice(builder, zero, self.n_rows, size) as (row, _):
             is_inside = builder.icmp_signed("<=", builder.add(row, size), self.n_rows)
@@ -70,7 +70,7 @@ class TileLoops:
             self.add_tile(builder.select(is_inside, row, last), row)
 
     def add_tile(self, start, first_new):
-        """Add the terms to those of six rows that are new."""
+        """Add the terms to those of six rows that the tile before it does not have."""
         builder, vectors = self.builder, self.vectors
         rows = [builder.add(start, start.type(k)) for k in range(TILE_ROWS)]
         totals = self.tile_sums(rows)
@@ -111,9 +111,12 @@ def add_columns(_typing, matrices, terms, columns, n_vectors):
     n_vectors : literal int
         How many vectors the columns need, at most four.
     """
-    if not all(each.layout == "C" for each in matrices):
-        raise TypingError("add_columns needs arrays in C order.")
-    itemsize = matrices[2].dtype.bitwidth // 8
+    kind = matrices[2].dtype
+    if not all(each.layout == "C" and each.dtype == kind for each in matrices):
+        raise TypingError("add_columns needs matrices of one type, in C order.")
+    if kind not in (types.float32, types.float64) or not matrices[2].mutable:
+        raise TypingError("add_columns needs single or double precision, and products to write to.")
+    itemsize = kind.bitwidth // 8
 
     def generate(context, builder, _signature, values):
         arrays, ends, (start, n_columns) = (

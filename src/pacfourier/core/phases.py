@@ -50,8 +50,11 @@ LARGEST_DENSITY = 0.25
 FEWEST_SPARSE = 64
 # How many rows are looked at to find out.
 LOOKED_AT = 128
-# With fewer columns, BLAS is faster than vectors of which most lanes are empty.
-FEWEST_COLUMNS = 5
+# With fewer columns, BLAS is faster than vectors of which most lanes are empty. With more, it is
+# because it copies them to neighbouring memory.
+FEWEST_COLUMNS, MOST_COLUMNS = 5, 8192
+# The processors for which OpenBLAS has loops with vectors of 512 bits.
+WIDE_BLAS = ("skylakex", "cooperlake", "sapphirerapids")
 # Rounding a phase of this size to single precision moves it by 1e-4 at most.
 LARGEST_SINGLE_PHASE = 1e-4 * 2.0**24
 
@@ -274,26 +277,49 @@ def dense_turns(
 def dense_product(left: Any, right: Any, products: Any = None) -> Any:
     """Return the product of two matrices of the same precision, on one thread.
 
-    Where the processor has vectors of 512 bits, a loop of our own multiplies, because BLAS may use
-    only half of them. The result goes to ``products``, if it is given, which is in C order.
+    It goes to ``products``, if that is given: an array in C order.
     """
-    from pacfourier.core.dense_products import TILE_ROWS, has_wide_vectors, write_product
+    from pacfourier.core.dense_products import TILE_ROWS, write_product
 
+    shape = len(left), right.shape[1]
     if products is None:
-        products = np.empty((len(left), right.shape[1]), dtype=left.dtype)
-    if len(left) < TILE_ROWS or right.shape[1] < FEWEST_COLUMNS or not has_wide_vectors():
+        products = np.empty(shape, dtype=left.dtype)
+    is_fitting = FEWEST_COLUMNS <= shape[1] <= MOST_COLUMNS and shape[0] >= TILE_ROWS
+    if not is_fitting or not is_blas_narrow():
         return np.dot(left, right, out=products)
+    # Compiled loops do not check this.
+    is_one_type = left.dtype == right.dtype == products.dtype
+    if left.shape[1] != len(right) or products.shape != shape or not is_one_type:
+        raise ValueError(
+            "A product needs matrices of one type and of matching shapes, got "
+            f"{left.shape} {left.dtype} times {right.shape} {right.dtype} "
+            f"into {products.shape} {products.dtype}."
+        )
     write_product(np.ascontiguousarray(left), np.ascontiguousarray(right), products)
     return products
+
+
+@cache
+def is_blas_narrow() -> bool:
+    """Return whether the processor has vectors of 512 bits that OpenBLAS does not use."""
+    from pacfourier.core.dense_products import has_wide_vectors
+
+    libraries = _controller().lib_controllers
+    loops = {str(getattr(each, "architecture", "")).lower() for each in libraries} - {""}
+    return bool(loops) and loops.isdisjoint(WIDE_BLAS) and has_wide_vectors()
 
 
 def transposed_product(left: NDArray[Any], block: Samples) -> NDArray[Any]:
     """Return ``left.T @ block`` for a dense or sparse block of rows, in the precision of left."""
     block = block.astype(left.dtype, copy=False)
-    found: NDArray[Any] = (
-        (block.T @ left).T if sparse.issparse(block) else dense_product(left.T, block)
-    )
-    return found
+    # The matrix that is transposed is copied, so this is the narrower one.
+    if sparse.issparse(block):
+        found = (block.T @ left).T
+    elif left.shape[1] <= block.shape[1]:
+        found = dense_product(left.T, block)
+    else:
+        found = dense_product(block.T, left).T
+    return np.asarray(found)
 
 
 def sparse_turns(

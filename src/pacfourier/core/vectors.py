@@ -99,9 +99,9 @@ class VectorLoops:
 
     def add_product(self, total: Any, left: Any, right: Any) -> None:
         """Add the product of two vectors to a total in a register."""
-        self.add(total, self.builder.fmul(left, right, flags=("fast",)))
+        self.add(total, self.builder.fmul(left, right, flags=("contract",)))
 
     def add(self, total: Any, vector: Any) -> None:
         """Add a vector to a total in a register."""
-        added = self.builder.fadd(self.builder.load(total), vector, flags=("fast",))
+        added = self.builder.fadd(self.builder.load(total), vector, flags=("contract",))
         self.builder.store(added, total)

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import chdtri
 
 from pacfourier.arrays import FloatArray, IntArray
-from pacfourier.core.phases import cut, dense_product, run_tasks
+from pacfourier.core.phases import cut, run_tasks
 
 __all__ = [
     "chance_share",
@@ -116,7 +116,7 @@ def products_of_rows(rows: FloatArray) -> FloatArray:
 
     def fill(pair: tuple[slice, slice]) -> None:
         upper, lower = pair
-        products[upper, lower] = dense_product(rows[upper], rows[lower].T)
+        products[upper, lower] = rows[upper] @ rows[lower].T
         products[lower, upper] = products[upper, lower].T
 
     bands = list(cut(len(rows), ROWS_TOGETHER))
