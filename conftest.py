@@ -22,6 +22,7 @@ NEEDS = {
         "src/pacfourier/reports/tabular_report.py",
         "src/pacfourier/tabular",
         "tests/contracts/test_fitted_attributes.py",
+        "tests/export/test_c_cells.py",
         "tests/export/test_fitted_tables.py",
         "tests/export/test_table_integers.py",
         "tests/reports/test_model_card.py",
@@ -52,6 +53,7 @@ NEEDS = {
     ],
     "skrub": [
         "tests/estimators/test_fourier_frames.py",
+        "tests/export/test_c_cells.py",
         "tests/export/test_fitted_tables.py",
         "tests/export/test_table_integers.py",
         "tests/export/test_table_models.py",
