@@ -78,7 +78,7 @@ def dask_killed_workers(seed: int, folder: Path) -> None:
     marker = folder / "killed"
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
         ) as cluster,
         distributed.Client(cluster),
     ):

@@ -210,7 +210,7 @@ def test_a_method_is_a_few_lines_in_the_registry(monkeypatch):
 def test_a_dask_cluster_gives_the_same_rows(expected):
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None
+        n_workers=2, threads_per_worker=1, dashboard_address=":0"
     ) as cluster:
         assert results_of(SMALL, scheduler=cluster.scheduler_address) == expected
 
@@ -229,7 +229,7 @@ def test_a_dask_cluster_hands_over_each_cell_as_it_ends(monkeypatch):
     plan = SMALL._replace(experiments=("greedy",), methods=("RFF",))
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=None, processes=False
+            n_workers=1, threads_per_worker=1, dashboard_address=":0", processes=False
         ) as cluster,
         Records(":memory:") as records,
     ):
