@@ -3,7 +3,7 @@
 A sum of a few terms is kept in registers for a whole chunk of frequencies. The frequencies of a
 chunk lie next to each other in memory, so a chunk of all columns of the data fits near the core.
 Tables with coded categories have a few values other than zero per row, and images many black
-pixels: A dense product would multiply all those zeros.
+pixels: a dense product would multiply all those zeros.
 """
 
 import numpy as np
