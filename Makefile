@@ -9,19 +9,19 @@ PIP := -m pip install --quiet --disable-pip-version-check
 # What is tested. `make release-check` puts a wheel here.
 PACKAGE ?= --editable .
 # What runs with the oldest dependencies, and again without optional libraries.
-QUICK := -m "not slow"
+NOT_SLOW := -m "not slow"
 # Tests run in two processes; one that has finished its half takes tests of the other.
 PARALLEL := --numprocesses=2 --dist=worksteal
 # Where there are more threads than cores, those of OpenMP that spin while they wait stop the others:
 # boosted trees in two processes at once took over a minute on a busy machine, and then 2 seconds.
-test test-oldest test-bare: export OMP_WAIT_POLICY = passive
+quick test test-oldest test-bare: export OMP_WAIT_POLICY = passive
 # A test that hangs ends its process, which shows where each of its threads stands.
 WATCHED := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 # test-oldest has no optional library either. Beside it, test-bare needs no mathematics, whose imports
 # lint-imports checks, and of the estimators only what their docstrings and tests/contracts fit.
 COVERED := $(addprefix --ignore=tests/,bounds core estimators pacbayes test_arrays.py test_spectra.py)
 
-.PHONY: demo reproduce test test-oldest test-bare lint audit lock bench bench-gpu predictors \
+.PHONY: demo reproduce quick test test-oldest test-bare lint audit lock bench bench-gpu predictors \
 	docs torture release-check clean
 .DEFAULT_GOAL := test
 
@@ -58,14 +58,17 @@ demo: .venv/installed  ## the main job on data that ships with scikit-learn, und
 reproduce: .venv/installed  ## the paper's experiments, quick profile, under two minutes
 	$(BIN)/pacfourier reproduce
 
+quick: .venv/installed  ## the goldens and some tests of every room, under a minute
+	$(BIN)/python -m pytest $(PARALLEL) $(WATCHED) -m quick
+
 test: .venv/installed  ## the whole suite
 	$(BIN)/python -m pytest $(PARALLEL) $(WATCHED) --cov --cov-report=term
 
-test-oldest: .venv-oldest/installed  ## the quick tests, with the oldest versions of the core dependencies
-	.venv-oldest/bin/python -m pytest $(PARALLEL) $(WATCHED) $(QUICK)
+test-oldest: .venv-oldest/installed  ## the tests that are not slow, with the oldest versions of the core dependencies
+	.venv-oldest/bin/python -m pytest $(PARALLEL) $(WATCHED) $(NOT_SLOW)
 
-test-bare: .venv-bare/installed  ## the quick tests, with no optional library at all
-	.venv-bare/bin/python -m pytest $(PARALLEL) $(WATCHED) $(QUICK) $(COVERED)
+test-bare: .venv-bare/installed  ## the tests that are not slow, with no optional library at all
+	.venv-bare/bin/python -m pytest $(PARALLEL) $(WATCHED) $(NOT_SLOW) $(COVERED)
 
 lint: .venv/installed  ## format, spelling, docstrings, sizes, imports and types
 	$(BIN)/ruff check .
