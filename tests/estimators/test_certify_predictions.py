@@ -305,6 +305,17 @@ def test_label_sets_count_every_label():
         certify_predictions(fitted, rows[600:], truth + 1)
 
 
+def test_each_of_several_labels_has_its_share_whether_it_occurs_or_not():
+    rows, labels = make_multilabel_classification(1200, n_classes=4, random_state=0)
+    fitted = OneVsRestClassifier(LogisticRegression()).fit(rows[:600], labels[:600])
+    is_absent = labels[600:, 3] == 0
+    rows, truth = rows[600:][is_absent], labels[600:][is_absent]
+    n_missed = int(((fitted.predict(rows) == 0) & (truth == 1))[:, 0].sum())
+    n_rows = int(truth[:, 0].sum())
+    upper = bounds.holdout(n_errors=n_missed, n_samples=n_rows, epsilon=0.05 / 8).value
+    assert certify_predictions(fitted, rows, truth).recall[0] == 1 - upper
+
+
 # Regression --------------------------------------------------------------------------------------
 
 

@@ -85,12 +85,55 @@ def test_recall_and_precision_hold_together(n_classes, n_rows):
     assert min(coverage) >= 1 - epsilon - ROUNDING
 
 
+# Five kinds of rows with two labels. The first kind is usual: it has the first label and is
+# predicted so. In the others, the first label is missed where the second one is present, and
+# predicted in vain where the second one is predicted.
+LABELS = np.array([[1, 0], [1, 1], [0, 0], [1, 1], [0, 1]])
+PREDICTIONS = np.array([[1, 0], [0, 0], [1, 1], [0, 1], [1, 1]])
+MISSED, HIT = 0.003726 * (1 - 0.00208), 0.003726 * 0.00208
+CHANCES = np.array([1 - 2 * (MISSED + HIT), MISSED, MISSED, HIT, HIT])
+
+
+def rare_outcomes(n_rows):
+    """How many rows are of each kind. Outcomes with more rare rows have a chance of 2e-6."""
+    rare = [each for each in product(range(17), range(17), range(3), range(3)) if sum(each[2:]) < 3]
+    return np.column_stack([n_rows - np.sum(rare, axis=1), rare])
+
+
+def chance_of_a_false_rate(counts, **options):
+    """The exact probability that a bound of recall or precision exceeds the truth."""
+    is_false = np.zeros(len(counts), dtype=bool)
+    for are_present in (LABELS, PREDICTIONS):
+        truth = (CHANCES @ (LABELS * PREDICTIONS)) / (CHANCES @ are_present)
+        groups = zip(counts @ (LABELS * PREDICTIONS), counts @ are_present, strict=True)
+        rates = [least_rates(n_hits, n_rows, 0.05 / 2, **options) for n_hits, n_rows in groups]
+        is_false |= (rates > truth + ROUNDING).any(axis=1)
+    return chances(counts, CHANCES)[is_false].sum()
+
+
+def test_recall_and_precision_of_labels_that_overlap_hold_together():
+    """With the share of classes, which is larger if a label is absent, they fail too often."""
+    counts = rare_outcomes(1000)
+    rest = 1 - chances(counts, CHANCES).sum()
+    assert rest < 1e-5
+    assert chance_of_a_false_rate(counts) > 0.05
+    assert 0.005 < chance_of_a_false_rate(counts, are_disjoint=False) + rest <= 0.05
+
+
 def test_a_group_without_rows_costs_nothing_and_has_no_bound():
     rates = least_rates(np.array([9, 0]), np.array([10, 0]), 0.1)
     assert rates[1] == 0
     assert rates[0] == least_rates(np.array([9]), np.array([10]), 0.1)[0]
     assert rates[0] > least_rates(np.array([9, 1]), np.array([10, 1]), 0.1)[0]
     assert not least_rates(np.array([0]), np.array([0]), 0.1).any()
+
+
+def test_a_label_without_rows_has_its_share():
+    """A row may have several labels, so their number must not depend on the rows."""
+    hits, rows = np.array([9, 0]), np.array([10, 0])
+    absent = least_rates(hits, rows, 0.1, are_disjoint=False)
+    assert absent[1] == 0
+    assert absent[0] == least_rates(np.array([9, 1]), np.array([10, 1]), 0.1)[0]
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (0.2, 0.9), (0.0, 0.1)])

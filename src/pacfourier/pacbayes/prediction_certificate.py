@@ -108,12 +108,15 @@ class ClassCounts:
     ----------
     classes : array of shape (n_classes,)
     n_labelled, n_predicted, n_hits : arrays of shape (n_classes,)
+    are_disjoint : bool, default=True
+        Whether every row has one class. Otherwise it may have several labels, or none.
     """
 
     classes: NDArray[Any]
     n_labelled: IntArray
     n_predicted: IntArray
     n_hits: IntArray
+    are_disjoint: bool = True
 
 
 def class_counts(y: NDArray[Any], predictions: NDArray[Any], classes: NDArray[Any]) -> ClassCounts:
@@ -137,6 +140,7 @@ def label_set_counts(y: NDArray[Any], predictions: NDArray[Any]) -> ClassCounts:
         n_labelled=labelled.sum(axis=0),
         n_predicted=predicted.sum(axis=0),
         n_hits=(labelled & predicted).sum(axis=0),
+        are_disjoint=False,
     )
 
 
@@ -202,8 +206,11 @@ class ClassificationCertificate(PredictionCertificate):
     def _rates(self, n_rows: IntArray) -> dict[Any, float]:
         self._check_assumptions()
         # Recall and precision get half of epsilon each.
-        rates = least_rates(self.counts.n_hits, n_rows, self.epsilon / 2)
-        return dict(zip(self.counts.classes.tolist(), rates.tolist(), strict=True))
+        counts = self.counts
+        rates = least_rates(
+            counts.n_hits, n_rows, self.epsilon / 2, are_disjoint=counts.are_disjoint
+        )
+        return dict(zip(counts.classes.tolist(), rates.tolist(), strict=True))
 
     def abstention(self, error: float = 0.01) -> Abstention:
         """Return the confidence from which on few predictions are wrong.

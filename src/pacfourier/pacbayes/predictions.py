@@ -33,20 +33,29 @@ __all__ = [
 ]
 
 
-def least_rates(n_hits: IntArray, n_rows: IntArray, epsilon: float) -> FloatArray:
+def least_rates(
+    n_hits: IntArray, n_rows: IntArray, epsilon: float, *, are_disjoint: bool = True
+) -> FloatArray:
     r"""Return lower bounds on the success rates of several groups of rows, all at once.
 
-    .. math:: p_c \ge \inf\{p : \Pr[\mathrm{Binomial}(n_c, p) \ge k_c] > \varepsilon / G\} ,
+    .. math:: p_c \ge \inf\{p : \Pr[\mathrm{Binomial}(n_c, p) \ge k_c] > \varepsilon / G\} .
 
-    where G groups have rows. The bound of a group without rows is zero.
+    If the groups are disjoint, as classes are, G is the number of groups that have rows. If a row
+    may be in several groups, as with label sets, G is the number of all groups. The bound of a
+    group without rows is zero.
 
-    *Proof.* Let the group of a row be its class. Given all groups, the successes of the rows are
+    *Proof for disjoint groups.* Given the group of each row, the successes of the rows are
     independent, with probability :math:`p_c` in group c. So :math:`k_c` is binomial, G is fixed,
     and the union bound over the G groups with rows gives the statement.
+
+    *Proof for others.* A success in one group may depend on which other groups the row is in, so
+    G must not depend on the rows. Given which rows are in group c, and nothing else about them,
+    the successes in c are independent, with probability :math:`p_c`. So the bound of c fails with
+    probability at most :math:`\varepsilon / G`, and the union bound is over all groups.
     """
     has_rows = n_rows > 0
     rates = np.zeros(len(n_rows))
-    share = epsilon / max(int(has_rows.sum()), 1)
+    share = epsilon / (max(int(has_rows.sum()), 1) if are_disjoint else len(n_rows))
     for group in np.flatnonzero(has_rows):
         n, k = int(n_rows[group]), int(n_hits[group])
         rates[group] = 1.0 - holdout(n_errors=n - k, n_samples=n, epsilon=share).value
