@@ -13,6 +13,7 @@ from sklearn.datasets import (
     make_friedman1,
     make_multilabel_classification,
 )
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
@@ -355,6 +356,23 @@ def test_of_several_outputs_the_largest_error_counts():
         certify_predictions(fitted, rows[100:], values[100:, 0])
     with pytest.raises(ValueError, match="y must hold numbers"):
         certify_predictions(fitted, rows[100:], values[100:].astype(str))
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_intervals_as_computed_contain_the_labels_they_were_calibrated_on(n_outputs):
+    """Labels in cents. Distances that were rounded leave out the label they came from."""
+    rng = np.random.default_rng(0)
+    rows, values = rng.normal(size=(900, 3)), rng.integers(-5, 6, (900, n_outputs)) / 100
+    if n_outputs == 1:
+        values = values[:, 0]
+    fitted = DummyRegressor(strategy="constant", constant=np.full(n_outputs, 19.99 / 3))
+    fitted.fit(rows[:300], values[:300])
+    certificate = certify_predictions(fitted, rows[300:], values[300:])
+    predictions, truth = fitted.predict(rows[300:]), values[300:]
+    for coverage in np.linspace(0.02, 0.98, 49):
+        h = certificate.half_width(coverage)
+        is_inside = (predictions - h <= truth) & (truth <= predictions + h)
+        assert is_inside.reshape(600, -1).all(axis=1).mean() >= coverage
 
 
 def test_regression_needs_finite_labels():

@@ -23,6 +23,7 @@ from pacfourier.pacbayes.prediction_certificate import (
     label_set_counts,
     prediction_assumptions,
 )
+from pacfourier.pacbayes.predictions import least_half_widths
 
 __all__ = ["certify_predictions", "prediction_certificate", "prediction_confidences", "row_summary"]
 
@@ -85,7 +86,8 @@ def prediction_certificate(
     predictions = dense_labels(np.asarray(host(model.predict(X))))
     listed = prediction_assumptions(rows, ties)
     if is_regressor(model):
-        return RegressionCertificate(epsilon, listed, absolute_errors(y, predictions))
+        errors = absolute_errors(y, predictions)
+        return RegressionCertificate(epsilon, listed, errors, least_half_widths(y, predictions))
     if not is_classifier(model):
         name = type(model).__name__
         raise ValueError(f"model must be a classifier or a regressor, got {name}.")

@@ -319,9 +319,13 @@ class RegressionCertificate(PredictionCertificate):
         If one of them is violated, every bound raises an error that says how to fix it.
     absolute_errors : array of shape (n_samples,)
         Distance between prediction and label. Of several outputs, the largest counts.
+    least_half_widths : array of shape (n_samples,)
+        The least h for which the interval of prediction - h to prediction + h contains the label,
+        as floating-point numbers are added. Otherwise like the absolute errors.
     """
 
     absolute_errors: FloatArray
+    least_half_widths: FloatArray
 
     @property
     def n_samples(self) -> int:
@@ -340,10 +344,11 @@ class RegressionCertificate(PredictionCertificate):
         -------
         half_width : float
             With probability 1 - epsilon, the interval contains the labels of at least this share
-            of new rows. Infinite if there are too few rows to tell.
+            of new rows, if its ends are computed in the type of the predictions. Infinite if there
+            are too few rows to tell.
         """
         self._check_assumptions()
-        return half_width(self.absolute_errors, unit_open("coverage", coverage), self.epsilon)
+        return half_width(self.least_half_widths, unit_open("coverage", coverage), self.epsilon)
 
     def exceedance(self, tolerance: float) -> float:
         """Return an upper bound on the share of new rows whose error exceeds a tolerance.
