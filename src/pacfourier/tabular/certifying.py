@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from pacfourier.arrays import FloatArray
@@ -142,8 +143,8 @@ def observed_blocks(
         X, y = model.encoding.encoded(frame), labels.values[labels.is_present]
         predictions = predictor.predict(X)
         is_classes = model.target.task == "classification"
-        known = np.asarray(model.target.classes)
-        counted["of unknown class"] += int((~np.isin(y, known)).sum()) if is_classes else 0
+        known = np.array(model.target.classes, dtype=object)
+        counted["of unknown class"] += int((~pd.Series(y).isin(known)).sum()) if is_classes else 0
         scores = (
             predictor.predict_proba(X).max(axis=1)
             if is_classes
