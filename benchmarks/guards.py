@@ -7,7 +7,7 @@ docs/certificates.md.
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
@@ -22,6 +22,12 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from pacfourier import PBRFF, bounds, certify, holdout_certificate
 from pacfourier.errors import InputError
+from pacfourier.pacbayes.prediction_certificate import (
+    ClassificationCertificate,
+    RegressionCertificate,
+    label_set_counts,
+)
+from pacfourier.pacbayes.predictions import least_half_widths
 from pacfourier.tabular.certifying import fresh_certificate
 from pacfourier.tabular.fitting import fit_table
 from pacfourier.tabular.model import FitSettings
@@ -239,6 +245,45 @@ def stream_trial(rng: np.random.Generator) -> Trial:
     return Trial(best, best, 0.5, False)
 
 
+# Certificates of predictors ---------------------------------------------------------------------
+
+# Five kinds of rows with two labels. The first kind is usual: it has the first label and is
+# predicted so. In the others, the first label is missed where the second one is present, and
+# predicted in vain where the second one is predicted.
+LABELS = np.array([[1, 0], [1, 1], [0, 0], [1, 1], [0, 1]])
+PREDICTED = np.array([[1, 0], [0, 0], [1, 1], [0, 1], [1, 1]])
+SHARES = np.array([0.992548, 0.00371825, 0.00371825, 0.00000775, 0.00000775])
+
+
+def label_rates_trial(rng: np.random.Generator) -> Trial:
+    """Recall and precision of both labels, together. The value is how far all are below theirs."""
+    kinds = rng.choice(len(SHARES), 1000, p=SHARES)
+    labels, predicted = LABELS[kinds], PREDICTED[kinds]
+    hits = SHARES @ (LABELS * PREDICTED)
+    truth = np.concatenate([hits / (SHARES @ LABELS), hits / (SHARES @ PREDICTED)])
+    counts = label_set_counts(labels, predicted)
+    is_wrong = (labels != predicted).any(axis=1)
+    spare = []
+    for each in (counts, replace(counts, are_disjoint=True)):
+        found = ClassificationCertificate(EPSILON, (), is_wrong, None, each)
+        bounds_found = [*found.recall.values(), *found.precision.values()]
+        spare.append(float((truth - bounds_found).min()))
+    return Trial(spare[0], spare[1], 0.0, False)
+
+
+def interval_trial(rng: np.random.Generator) -> Trial:
+    """Labels in cents around a constant prediction. The value is the coverage of the interval."""
+    y, prediction = rng.integers(1, 2000, 5) / 100, -rng.integers(1, 2000) / 100
+    rows, coverage = rng.integers(0, len(y), 200), 0.9
+    errors = np.abs(y - prediction)[rows]
+    scores = least_half_widths(y[rows], np.full(len(rows), prediction))
+    covered = []
+    for each in (scores, errors):
+        h = RegressionCertificate(EPSILON, (), errors, each).half_width(coverage)
+        covered.append(float(np.mean((prediction - h <= y) & (y <= prediction + h))))
+    return Trial(covered[0], covered[1], coverage, False)
+
+
 REPEATS = "if more than 1 % of the rows repeat others"
 ALWAYS, NEVER = "always", "never"
 CASES = (
@@ -354,6 +399,14 @@ CASES = (
         ALWAYS,
     ),
     Case('stream with `bound="anytime"`, stopped at its best value', True, stream_trial, NEVER),
+    Case(
+        "recall and precision of two labels per row, together",
+        True,
+        label_rates_trial,
+        NEVER,
+        is_exact=True,
+    ),
+    Case("intervals for labels in cents, as computed", True, interval_trial, NEVER, is_exact=True),
 )
 
 

@@ -56,11 +56,20 @@ def test_an_interrupt_of_the_imports_is_quiet(monkeypatch):
     assert exit_info.value.code == 130
 
 
-def test_a_failure_of_ours_is_not_hidden(monkeypatch):
-    failing = Mock(side_effect=ZeroDivisionError)
+@pytest.mark.parametrize("failure", [ZeroDivisionError, EOFError])
+def test_a_failure_of_ours_is_not_hidden(monkeypatch, failure):
+    """The end of a damaged file is no Ctrl-C, which typer takes it for."""
+    failing = Mock(side_effect=failure)
     monkeypatch.setattr("pacfourier.tabular.model_files.load_model", failing)
     result = invoke("certify", "model.skops")
-    assert isinstance(result.exception, ZeroDivisionError)
+    assert isinstance(result.exception, failure)
+
+
+def test_an_interrupt_of_a_command_is_quiet(monkeypatch):
+    interrupted = Mock(side_effect=KeyboardInterrupt)
+    monkeypatch.setattr("pacfourier.tabular.model_files.load_model", interrupted)
+    result = invoke("certify", "model.skops")
+    assert (result.exit_code, result.output.strip()) == (130, "")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -13,6 +13,7 @@ from sklearn.datasets import (
     make_friedman1,
     make_multilabel_classification,
 )
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
@@ -305,6 +306,17 @@ def test_label_sets_count_every_label():
         certify_predictions(fitted, rows[600:], truth + 1)
 
 
+def test_each_of_several_labels_has_its_share_whether_it_occurs_or_not():
+    rows, labels = make_multilabel_classification(1200, n_classes=4, random_state=0)
+    fitted = OneVsRestClassifier(LogisticRegression()).fit(rows[:600], labels[:600])
+    is_absent = labels[600:, 3] == 0
+    rows, truth = rows[600:][is_absent], labels[600:][is_absent]
+    n_missed = int(((fitted.predict(rows) == 0) & (truth == 1))[:, 0].sum())
+    n_rows = int(truth[:, 0].sum())
+    upper = bounds.holdout(n_errors=n_missed, n_samples=n_rows, epsilon=0.05 / 8).value
+    assert certify_predictions(fitted, rows, truth).recall[0] == 1 - upper
+
+
 # Regression --------------------------------------------------------------------------------------
 
 
@@ -344,6 +356,23 @@ def test_of_several_outputs_the_largest_error_counts():
         certify_predictions(fitted, rows[100:], values[100:, 0])
     with pytest.raises(ValueError, match="y must hold numbers"):
         certify_predictions(fitted, rows[100:], values[100:].astype(str))
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_intervals_as_computed_contain_the_labels_they_were_calibrated_on(n_outputs):
+    """Labels in cents. Distances that were rounded leave out the label they came from."""
+    rng = np.random.default_rng(0)
+    rows, values = rng.normal(size=(900, 3)), rng.integers(-5, 6, (900, n_outputs)) / 100
+    if n_outputs == 1:
+        values = values[:, 0]
+    fitted = DummyRegressor(strategy="constant", constant=np.full(n_outputs, 19.99 / 3))
+    fitted.fit(rows[:300], values[:300])
+    certificate = certify_predictions(fitted, rows[300:], values[300:])
+    predictions, truth = fitted.predict(rows[300:]), values[300:]
+    for coverage in np.linspace(0.02, 0.98, 49):
+        h = certificate.half_width(coverage)
+        is_inside = (predictions - h <= truth) & (truth <= predictions + h)
+        assert is_inside.reshape(600, -1).all(axis=1).mean() >= coverage
 
 
 def test_regression_needs_finite_labels():

@@ -65,7 +65,8 @@ def test_a_model_that_was_learned_from_all_rows_says_so(fits):
 
 def test_too_few_rows_for_a_bound_certify_nothing(fits):
     fit = with_record(fits["amounts"], headline="Too few rows to bound the absolute error")
-    certificate = replace(fit.certificate, absolute_errors=fit.certificate.absolute_errors[:5])
+    few = fit.certificate.absolute_errors[:5]
+    certificate = replace(fit.certificate, absolute_errors=few, least_half_widths=few)
     page = fit_report(replace(fit, certificate=certificate))
     assert "<h1>outcome: nothing is certified</h1>" in page
     assert "Too few rows to bound" in page.partition("<h2>")[0]

@@ -136,7 +136,7 @@ def _by_class(
             indices.append(members[_distinct_nearest_rows(X[members], centroids)])
         else:
             points.append(host(centroids))
-            labels.append(np.full(share, label))
+            labels.append(np.full(share, label, dtype=y.dtype))
     if indices:
         return _rows(np.concatenate(indices), X, y)
     return Landmarks(np.concatenate(points), np.concatenate(labels), None)

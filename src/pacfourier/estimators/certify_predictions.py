@@ -23,6 +23,7 @@ from pacfourier.pacbayes.prediction_certificate import (
     label_set_counts,
     prediction_assumptions,
 )
+from pacfourier.pacbayes.predictions import least_half_widths
 
 __all__ = ["certify_predictions", "prediction_certificate", "prediction_confidences", "row_summary"]
 
@@ -85,7 +86,8 @@ def prediction_certificate(
     predictions = dense_labels(np.asarray(host(model.predict(X))))
     listed = prediction_assumptions(rows, ties)
     if is_regressor(model):
-        return RegressionCertificate(epsilon, listed, absolute_errors(y, predictions))
+        errors = absolute_errors(y, predictions)
+        return RegressionCertificate(epsilon, listed, errors, least_half_widths(y, predictions))
     if not is_classifier(model):
         name = type(model).__name__
         raise ValueError(f"model must be a classifier or a regressor, got {name}.")
@@ -102,10 +104,23 @@ def prediction_certificate(
 
 def checked_labels(y: Any) -> NDArray[Any]:
     """Return labels as an array of numbers or of text, without missing values."""
-    check_no_missing(y)
-    labels = dense_labels(y if sparse.issparse(y) else np.asarray(host(y)))
+    values = y if sparse.issparse(y) else unpadded_array(host(y))
+    check_no_missing(values)
+    labels = dense_labels(values)
+    if labels.dtype != object:
+        return labels
+    if any(isinstance(each, str) for each in labels.flat):
+        return np.array([str(each) for each in labels.flat], dtype=object).reshape(labels.shape)
     # Numbers in a column of objects become an array of numbers.
-    return np.asarray(labels.tolist()) if labels.dtype == object else labels
+    return np.asarray(labels.tolist())
+
+
+def unpadded_array(values: Any) -> NDArray[Any]:
+    """Return values as an array, and lists as an array of objects.
+
+    NumPy would give every text of a list the room of the longest one.
+    """
+    return np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)
 
 
 def absolute_errors(y: NDArray[Any], predictions: NDArray[Any]) -> FloatArray:
@@ -192,7 +207,7 @@ def summable(X: Any) -> Any:
     if hasattr(X, "tocsr"):
         rows = canonical(X.tocsr())
         return rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
-    rows = np.asarray(X)
+    rows = unpadded_array(X)
     return number_columns(rows.reshape(len(rows), -1))
 
 
@@ -209,8 +224,9 @@ def _number_column(column: NDArray[Any]) -> FloatArray:
     try:
         return column.astype(np.float64)
     except (TypeError, ValueError):
-        names, places = np.unique(column.astype(str), return_inverse=True)
-        return np.array([_text_number(name) for name in names])[places]
+        texts = [str(each) for each in column.tolist()]
+        numbers = {text: _text_number(text) for text in set(texts)}
+        return np.array([numbers[text] for text in texts])
 
 
 def _text_number(text: str) -> float:

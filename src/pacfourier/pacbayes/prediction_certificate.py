@@ -108,12 +108,15 @@ class ClassCounts:
     ----------
     classes : array of shape (n_classes,)
     n_labelled, n_predicted, n_hits : arrays of shape (n_classes,)
+    are_disjoint : bool, default=True
+        Whether every row has one class. Otherwise it may have several labels, or none.
     """
 
     classes: NDArray[Any]
     n_labelled: IntArray
     n_predicted: IntArray
     n_hits: IntArray
+    are_disjoint: bool = True
 
 
 def class_counts(y: NDArray[Any], predictions: NDArray[Any], classes: NDArray[Any]) -> ClassCounts:
@@ -137,6 +140,7 @@ def label_set_counts(y: NDArray[Any], predictions: NDArray[Any]) -> ClassCounts:
         n_labelled=labelled.sum(axis=0),
         n_predicted=predicted.sum(axis=0),
         n_hits=(labelled & predicted).sum(axis=0),
+        are_disjoint=False,
     )
 
 
@@ -202,8 +206,11 @@ class ClassificationCertificate(PredictionCertificate):
     def _rates(self, n_rows: IntArray) -> dict[Any, float]:
         self._check_assumptions()
         # Recall and precision get half of epsilon each.
-        rates = least_rates(self.counts.n_hits, n_rows, self.epsilon / 2)
-        return dict(zip(self.counts.classes.tolist(), rates.tolist(), strict=True))
+        counts = self.counts
+        rates = least_rates(
+            counts.n_hits, n_rows, self.epsilon / 2, are_disjoint=counts.are_disjoint
+        )
+        return dict(zip(counts.classes.tolist(), rates.tolist(), strict=True))
 
     def abstention(self, error: float = 0.01) -> Abstention:
         """Return the confidence from which on few predictions are wrong.
@@ -312,9 +319,13 @@ class RegressionCertificate(PredictionCertificate):
         If one of them is violated, every bound raises an error that says how to fix it.
     absolute_errors : array of shape (n_samples,)
         Distance between prediction and label. Of several outputs, the largest counts.
+    least_half_widths : array of shape (n_samples,)
+        The least h for which the interval of prediction - h to prediction + h contains the label,
+        as floating-point numbers are added. Otherwise like the absolute errors.
     """
 
     absolute_errors: FloatArray
+    least_half_widths: FloatArray
 
     @property
     def n_samples(self) -> int:
@@ -333,10 +344,11 @@ class RegressionCertificate(PredictionCertificate):
         -------
         half_width : float
             With probability 1 - epsilon, the interval contains the labels of at least this share
-            of new rows. Infinite if there are too few rows to tell.
+            of new rows, if its ends are computed in the type of the predictions. Infinite if there
+            are too few rows to tell.
         """
         self._check_assumptions()
-        return half_width(self.absolute_errors, unit_open("coverage", coverage), self.epsilon)
+        return half_width(self.least_half_widths, unit_open("coverage", coverage), self.epsilon)
 
     def exceedance(self, tolerance: float) -> float:
         """Return an upper bound on the share of new rows whose error exceeds a tolerance.

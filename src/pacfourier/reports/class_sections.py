@@ -54,7 +54,9 @@ def positive_class(fit: "TableFit") -> str:
 
 def _per_class_section(fit: "TableFit") -> Markup:
     classes = fit.model.target.classes
-    counts = class_counts(*_labels(fit.held_out), np.array(classes))
+    counts = class_counts(
+        fit.held_out.truth, fit.held_out.predictions, np.array(classes, dtype=object)
+    )
     bounds = _certified_rates(fit)
     rows = []
     for name, n_labelled, n_predicted, n_hits in zip(
@@ -92,11 +94,6 @@ def _certified_rates(fit: "TableFit") -> list[dict[str, float]]:
         return []
     rates = (certificate.recall, certificate.precision)
     return [{str(name): rate for name, rate in each.items()} for each in rates]
-
-
-def _labels(held_out: "HeldOut") -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return true and predicted classes."""
-    return np.asarray(held_out.truth).astype(str), np.asarray(held_out.predictions).astype(str)
 
 
 def _rate(n_hits: int, n_rows: int) -> str:
@@ -194,7 +191,7 @@ def _calibration_section(fit: "TableFit") -> Markup:
         event = f"the class is {name}"
     else:
         probabilities = np.asarray(held_out.probabilities).max(axis=1)
-        happened = np.equal(*_labels(held_out))
+        happened = held_out.truth == held_out.predictions
         event = "the prediction is right"
     bins = reliability(probabilities, happened)
     full = bins.counts > 0
@@ -230,7 +227,7 @@ def _bin_table(bins: Reliability) -> Markup:
 def _scores(held_out: "HeldOut", classes: list[str], name: str) -> tuple[FloatArray, NDArray[Any]]:
     """Return the probability of a class for each held-out row, and whether it is the true one."""
     probabilities = np.asarray(held_out.probabilities)[:, classes.index(name)]
-    return probabilities, np.asarray(held_out.truth).astype(str) == name
+    return probabilities, held_out.truth == name
 
 
 def _threshold_section(fit: "TableFit") -> Markup:

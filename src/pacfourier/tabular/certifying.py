@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from pacfourier.arrays import FloatArray
@@ -20,6 +21,7 @@ from pacfourier.pacbayes.prediction_certificate import (
     class_counts,
     prediction_assumptions,
 )
+from pacfourier.pacbayes.predictions import least_half_widths
 from pacfourier.tabular.columns import Strays, stray_notes
 from pacfourier.tabular.evaluation import losses_of
 from pacfourier.tabular.fresh_rows import FEWEST_ROWS_RECOGNISED
@@ -36,7 +38,8 @@ class Observed(NamedTuple):
     """What a block of labelled rows says about a model."""
 
     losses: FloatArray
-    confidences: FloatArray
+    # The confidence of each predicted class, or the least half width around each amount.
+    scores: FloatArray
     classes: ClassCounts | None
     bucket_counts: NDArray[np.int64]
 
@@ -106,14 +109,15 @@ def certified_rows(
             f"data must have values of {model.target.name!r} to certify with, got none."
         )
     losses = np.concatenate([block.losses for block in blocks])
+    scores = np.concatenate([block.scores for block in blocks])
     counts = np.sum([block.bucket_counts for block in blocks], axis=0)
     check_fresh(model, counts, len(losses), is_fresh)
     assumptions = prediction_assumptions(FreshRows(summary), ties)
     notes = [*stray_notes(strays), *unlabelled_notes(counted, model.target.name)]
     notes += unknown_notes(counted, model.target.name)
     if model.target.task == "regression":
-        return CertifiedRows(RegressionCertificate(epsilon, assumptions, losses), notes)
-    confidences = Confidences(np.concatenate([block.confidences for block in blocks]), 1.0)
+        return CertifiedRows(RegressionCertificate(epsilon, assumptions, losses, scores), notes)
+    confidences = Confidences(scores, 1.0)
     classes = merged_counts([block.classes for block in blocks])
     is_wrong = losses > 0
     certificate = ClassificationCertificate(epsilon, assumptions, is_wrong, confidences, classes)
@@ -139,11 +143,16 @@ def observed_blocks(
         X, y = model.encoding.encoded(frame), labels.values[labels.is_present]
         predictions = predictor.predict(X)
         is_classes = model.target.task == "classification"
-        known = np.asarray(model.target.classes)
-        counted["of unknown class"] += int((~np.isin(y, known)).sum()) if is_classes else 0
+        known = np.array(model.target.classes, dtype=object)
+        counted["of unknown class"] += int((~pd.Series(y).isin(known)).sum()) if is_classes else 0
+        scores = (
+            predictor.predict_proba(X).max(axis=1)
+            if is_classes
+            else least_half_widths(y, predictions)
+        )
         observed = Observed(
             losses_of(y, predictions, model.target.task),
-            predictor.predict_proba(X).max(axis=1) if is_classes else np.zeros(len(y)),
+            scores,
             class_counts(y, predictions, known) if is_classes else None,
             model.row_counts.bucket_counts(X, y),
         )

@@ -189,7 +189,7 @@ def other_predictions(rows: TrainingRows, settings: FitSettings) -> list[Compare
     ]
     constant = usual_label(learned.y, task)
     shown = f"{constant:.4g}" if task == "regression" else repr(str(constant))
-    return [*found, (f"always {shown}", np.full(len(rows.held_out.y), constant), 0.0)]
+    return [*found, (f"always {shown}", np.full_like(rows.held_out.y, constant), 0.0)]
 
 
 def compared(models: list[Compared], held_out: LabelledRows, task: str) -> list[Result]:

@@ -84,7 +84,7 @@ class TableModel:
             return np.asarray(self.predictor.predict(self.encoding.encoded(frame)))
         place = self.rarer_place()
         is_rarer = self.probabilities(frame)[:, place] >= threshold
-        return np.asarray(self.target.classes)[np.where(is_rarer, place, 1 - place)]
+        return np.array(self.target.classes, dtype=object)[np.where(is_rarer, place, 1 - place)]
 
     def probabilities(self, frame: pd.DataFrame) -> FloatArray:
         """Return the probability of each class for typed rows."""
