@@ -54,11 +54,11 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         columns.
     certify : float, True, "pac-bayes" or False, default=False
         Share of the rows to hold out for ``certificate_``. True holds out a fifth, but at most
-        10,000 rows. False trains on all rows, and there is no certificate. If the other rows have a
-        single class, fewer rows are held out. "pac-bayes", for two classes, learns the frequencies from
-        half of the rows and the other parameters from all of them. The latter are drawn at random
-        once, from a law that can be certified without rows of its own. In our measurements, 0.5
-        gave smaller bounds.
+        10,000 rows. False trains on all rows, and there is no certificate. Fewer rows are held out
+        if the others would have a single class. "pac-bayes", for two classes, learns the
+        frequencies from half of the rows and the other parameters from all of them. The latter are
+        drawn at random once, from a law that can be certified without rows of its own. In our
+        measurements, 0.5 gave smaller bounds.
     ties : {None, "genuine"}, default=None
         What repeated rows are, as in ``PBRFF.certificate``. Only used for the certificate.
     random_state : int, RandomState or None, default=None

@@ -205,9 +205,7 @@ def label_assumption(*, is_binary: bool, n_declared: int | None = None) -> Assum
 def constant_assumption(record: BoundRecord) -> Assumption:
     """Return whether the constants of the bound were fixed before the sample was seen."""
     if RECORDS.get(record.name) is not record:
-        reason = (
-            f"the constants in your bound {record.name!r} were fixed before the sample was seen."
-        )
+        reason = f"the constants in {record.name!r}, your own bound, were fixed in advance."
         return Assumption("constants", "declared", reason)
     if record.constant is None:
         reason = (
