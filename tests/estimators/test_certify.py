@@ -153,7 +153,7 @@ def test_a_predictor_alone_in_a_pipeline_keeps_its_certificate(sample):
         found = certify(pipeline)
         assert steps_of(found).status == "holds"
         assert found.error == pipeline[-1].certificate_.error
-    with pytest.raises(ValueError, match="epsilon must be 0.05 for certify='pac-bayes'"):
+    with pytest.raises(ValueError, match=r"epsilon must be 0\.05 for certify='pac-bayes'"):
         certify(pipeline, epsilon=0.1)
 
 
