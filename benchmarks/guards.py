@@ -17,10 +17,18 @@ import numpy as np
 import pandas as pd
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
-from pacfourier import PBRFF, bounds, certify, holdout_certificate
+from pacfourier import (
+    PBRFF,
+    FourierClassifier,
+    bounds,
+    certify,
+    certify_predictions,
+    holdout_certificate,
+)
 from pacfourier.errors import InputError
 from pacfourier.pacbayes.prediction_certificate import (
     ClassificationCertificate,
@@ -282,6 +290,63 @@ def interval_trial(rng: np.random.Generator) -> Trial:
         h = RegressionCertificate(EPSILON, (), errors, each).half_width(coverage)
         covered.append(float(np.mean((prediction - h <= y) & (y <= prediction + h))))
     return Trial(covered[0], covered[1], coverage, False)
+# Predictors: rows that were seen, weights, and rare classes --------------------------------------
+
+
+def small_classifier(**parameters: Any) -> FourierClassifier:
+    """Return a classifier that is fitted quickly."""
+    given = {"strength": 0.3, "codes": False, "random_state": 0, **parameters}
+    return FourierClassifier(5, **given)
+
+
+def error_trial(certificate: Any, truth: float, *, is_due: bool) -> Trial:
+    """Return the trial of a certificate of errors. Without checks, all its assumptions hold."""
+    value = None if certificate.violations else certificate.error
+    return Trial(value, replace(certificate, assumptions=()).error, truth, is_due)
+
+
+def step_trial(rng: np.random.Generator, *, step: Callable[[], Any], is_due: bool) -> Trial:
+    """Fit a pipeline whose first step sees the rows held out. The labels are coin flips."""
+    X, y = rng.standard_normal((300, 150)), rng.integers(0, 2, 300)
+    fitted_step = step().fit(X, y)
+    model = small_classifier(certify=0.3).fit(fitted_step.transform(X), y)
+    pipeline = make_pipeline(fitted_step, model)
+    return error_trial(certify(pipeline), 0.5, is_due=is_due)
+
+
+def own_rows_trial(rng: np.random.Generator, *, n_known: int) -> Trial:
+    """Certify a classifier of noise on rows that it learned from, or on 300 new ones."""
+    X, y = rng.standard_normal((300, 50)), rng.integers(0, 2, 300)
+    model = small_classifier().fit(X, y)
+    rows = X[:n_known], y[:n_known]
+    if not n_known:
+        rows = rng.standard_normal((300, 50)), rng.integers(0, 2, 300)
+    return error_trial(certify_predictions(model, *rows), 0.5, is_due=n_known > 0)
+
+
+def weighted_trial(rng: np.random.Generator, *, is_weighted: bool) -> Trial:
+    """One row in ten has the weight 5, and the opposite label of the others.
+
+    If a classifier is wrong with probability e on the others, its error is 0.1 + 0.8 e, and its
+    weighted error is (0.5 + 0.4 e) / 1.4.
+    """
+    X, is_heavy = rng.standard_normal((400, 2)), rng.random(400) < 0.1
+    y = ((X[:, 0] > 0) ^ is_heavy).astype(int)
+    weights = np.where(is_heavy, 5.0, 1.0) if is_weighted else np.full(400, 5.0)
+    model = small_classifier(certify=0.5).fit(X, y, sample_weight=weights)
+    truth = 0.5 / 1.4 if is_weighted else 0.1
+    return error_trial(model.certificate_, truth, is_due=is_weighted)
+
+
+def rare_trial(rng: np.random.Generator) -> Trial:
+    """One row in fifty has the second class, whatever X is: no error is below 0.02."""
+    X, y = rng.standard_normal((150, 2)), (rng.random(150) < 0.02).astype(int)
+    try:
+        certificate = small_classifier(certify=0.5).fit(X, y).certificate_
+    except ValueError:
+        # Fits of one class, or of one whose only row comes last, are refused by right.
+        return Trial(None, None, 0.02, y.sum() < 2)
+    return error_trial(certificate, 0.02, is_due=False)
 
 
 REPEATS = "if more than 1 % of the rows repeat others"
@@ -407,6 +472,56 @@ CASES = (
         is_exact=True,
     ),
     Case("intervals for labels in cents, as computed", True, interval_trial, NEVER, is_exact=True),
+    *(
+        Case(
+            f"`{name}` before `FourierClassifier(certify=0.3)`, fitted on all rows",
+            is_legal,
+            partial(step_trial, step=step, is_due=not is_legal),
+            NEVER if is_legal else ALWAYS,
+            is_exact=is_legal,
+        )
+        for name, step, is_legal in (
+            ("LinearDiscriminantAnalysis", LinearDiscriminantAnalysis, False),
+            ("PLSRegression", partial(PLSRegression, 2), False),
+            ("SelectKBest", partial(SelectKBest, k=5), False),
+            ("StandardScaler", StandardScaler, False),
+            ("Normalizer", Normalizer, True),
+        )
+    ),
+    *(
+        Case(
+            f"{name} passed to `certify_predictions`",
+            n_known == 0,
+            partial(own_rows_trial, n_known=n_known),
+            ALWAYS if n_known else NEVER,
+            is_exact=n_known == 0,
+        )
+        for name, n_known in (
+            ("all 300 rows of the fit", 300),
+            ("20 of 300 rows of the fit", 20),
+            ("300 new rows", 0),
+        )
+    ),
+    Case(
+        "`sample_weight` with `certify=0.5`",
+        False,
+        partial(weighted_trial, is_weighted=True),
+        ALWAYS,
+    ),
+    Case(
+        "`sample_weight` with `certify=0.5`, all weights equal",
+        True,
+        partial(weighted_trial, is_weighted=False),
+        NEVER,
+        is_exact=True,
+    ),
+    Case(
+        "`certify=0.5` with one row in fifty of the second class",
+        True,
+        rare_trial,
+        "if fewer than two rows have the second class",
+        is_exact=True,
+    ),
 )
 
 

@@ -269,7 +269,8 @@ def test_rows_set_aside_are_certified_and_not_learned_from():
     assert model.inverse_temperature_ == pytest.approx(20 * np.sqrt(569 - 142))
     assert certificate.divergence == 0
     assert certificate.value < 0.5
-    assert status(certificate, "rows") == "holds"
+    # A step of a pipeline may have seen them before.
+    assert status(certificate, "rows") == "declared"
     assert status(certificate, "run") == "declared"
 
 

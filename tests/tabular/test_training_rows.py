@@ -6,7 +6,14 @@ import pytest
 
 from pacfourier.errors import InputError
 from pacfourier.tabular import training_rows as module
-from pacfourier.tabular.first_pass import Division, Draws, RowSample, group_numbers, split_limit
+from pacfourier.tabular.first_pass import (
+    Division,
+    Draws,
+    RowSample,
+    group_numbers,
+    limit_for_two_labels,
+    split_limit,
+)
 from pacfourier.tabular.fitting import certifying_places
 from pacfourier.tabular.reading import csv_files, table_blocks
 from pacfourier.tabular.reading.table_files import open_table
@@ -140,6 +147,26 @@ def test_a_limit_leaves_something_on_both_sides():
     assert (splits <= split_limit(splits, 0.2)).sum() == 2
     with pytest.raises(InputError, match="--certify must leave rows or groups"):
         split_limit(splits, 0.95)
+
+
+def test_a_class_with_two_rows_is_learned_from(rng):
+    """With half of the rows held out, a quarter of the fits had a single class."""
+    table = table_of(60, rng)[["x", "z"]].assign(y=["rare"] * 2 + ["usual"] * 58)
+    for seed in range(12):
+        rows = divided(table, share=0.5, seed=seed)
+        assert len(np.unique(rows.learned.y)) == 2
+        assert len(rows.held_out.y) <= 30
+        assert len(rows.learned.y) + len(rows.held_out.y) == 60
+
+
+def test_the_limit_moves_only_if_a_second_label_is_missing():
+    splits = np.linspace(0.1, 1, 10)
+    labels = pd.Series(["b", None, *"baaaaaa", None])
+    assert limit_for_two_labels(0.55, splits, labels) == pytest.approx(0.3)
+    assert limit_for_two_labels(0.25, splits, labels) == 0.25
+    # No row would be left, so nothing is moved, and the fit says that there is one class.
+    assert limit_for_two_labels(0.55, splits, pd.Series([*"baaaaaaaaa"])) == 0.55
+    assert limit_for_two_labels(0.55, splits, pd.Series([None] * 10)) == 0.55
 
 
 def test_columns_that_do_not_exist(rng):

@@ -12,6 +12,7 @@ from pacfourier.errors import InputError
 from pacfourier.extras import check_installed
 
 if TYPE_CHECKING:
+    from pacfourier.data.holdout import Share
     from pacfourier.export import TableIntegers
     from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
     from pacfourier.tabular.fitting import Progress
@@ -61,9 +62,12 @@ def fit(
         typer.Option(help="Where to write a C header in integers (.h), for microcontrollers."),
     ] = None,
     certify: Annotated[
-        str,
-        typer.Option(help="Share of the rows to hold out for the bound; 'no' learns from all."),
-    ] = "0.2",
+        str | None,
+        typer.Option(
+            help="Share of the rows to hold out for the bound; 'no' learns from all.",
+            show_default="a fifth, at most 10,000 rows",
+        ),
+    ] = None,
     epsilon: Epsilon = 0.05,
     ties: Ties = None,
     n_frequencies: Annotated[
@@ -132,17 +136,24 @@ def reading_of(separator: str | None, encoding: str | None, missing: list[str] |
 
 
 def settings_of(
-    *, certify: str, class_weight: str | None, types: Any, **others: Any
+    *, certify: str | None, class_weight: str | None, types: Any, **others: Any
 ) -> "FitSettings":
     """Return the settings of a fit, from the texts of the options."""
     from pacfourier.tabular.model import FitSettings
 
     return FitSettings(
-        certify=None if certify == NO else number_of("--certify", certify),
+        certify=share_of(certify),
         class_weight=weights_of(class_weight),
         types=dict(pair_of("--type", each) for each in types or ()),
         **others,
     )
+
+
+def share_of(text: str | None) -> "Share | None":
+    """Return the share of rows to hold out in a text; no text leaves it to the library."""
+    if text is None or text == NO:
+        return True if text is None else None
+    return number_of("--certify", text)
 
 
 def weights_of(text: str | None) -> dict[str, float] | str | None:

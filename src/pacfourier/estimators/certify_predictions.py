@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
 
 from pacfourier.arrays import FloatArray, host, is_tensor
@@ -70,9 +71,24 @@ def certify_predictions(
     """
     labels = checked_labels(y)
     check_consistent_length(X, labels)
-    known = getattr(model, "_summary", None)
-    rows = FreshRows(row_summary(X, labels), known if isinstance(known, SampleSummary) else None)
+    rows = given_rows(model, X, labels)
     return prediction_certificate(model, X, labels, rows, epsilon=epsilon, ties=ties)
+
+
+def given_rows(model: Any, X: Any, y: NDArray[Any]) -> FreshRows:
+    """Return what rows are that a user passes, beside the rows of the fit that a model remembers.
+
+    Fourier maps and predictors remember fingerprints of their rows. In a pipeline these are rows as
+    the steps before leave them, and in a search those of the best model, fitted again on all rows.
+    """
+    inner, transformed = getattr(model, "best_estimator_", model), None
+    if isinstance(inner, Pipeline) and hasattr(inner[-1], "_summary"):
+        transformed = row_summary(inner[:-1].transform(X), y)
+        inner = inner[-1]
+    known = getattr(inner, "_summary", None)
+    if not isinstance(known, SampleSummary):
+        return FreshRows(row_summary(X, y))
+    return FreshRows(row_summary(X, y), known, transformed)
 
 
 def prediction_certificate(
@@ -81,7 +97,8 @@ def prediction_certificate(
     """Return the certificate of a predictor on rows that were summarised before.
 
     An estimator that sets rows aside inside ``fit`` passes ``FreshRows`` with ``is_split=True`` and
-    the summaries of both parts, which ``row_summary`` makes.
+    the summaries of both parts, which ``row_summary`` makes. Only who also read the rows from the
+    user's table adds ``is_raw=True``.
     """
     predictions = dense_labels(np.asarray(host(model.predict(X))))
     listed = prediction_assumptions(rows, ties)

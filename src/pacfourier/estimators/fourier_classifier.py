@@ -10,12 +10,14 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from pacfourier.arrays import FloatArray, beside
+from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.core.boosting.objectives import OBJECTIVES, Objective
 from pacfourier.core.boosting.outcomes import class_probabilities, likely_classes
 from pacfourier.estimators.base import is_lazy
 from pacfourier.estimators.fourier_predictor import EPSILON, FourierPredictor, Split
 from pacfourier.estimators.pac_bayes_predictor import drawn_predictor
 from pacfourier.estimators.training import Recipe
+from pacfourier.pacbayes.holdout import FreshRows
 
 
 class FourierClassifier(ClassifierMixin, FourierPredictor):
@@ -50,12 +52,13 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         Whether numeric columns also enter as piecewise-linear codes, with which the model can see
         thresholds. "auto" uses them if they help on validation rows, for tables of at most 128
         columns.
-    certify : float, "pac-bayes" or False, default=False
-        Share of the rows to hold out for ``certificate_``, at most 10,000 rows. False trains on all
-        rows, and there is no certificate. "pac-bayes", for two classes, learns the frequencies from
-        half of the rows and the other parameters from all of them. The latter are drawn at random
-        once, from a law that can be certified without rows of its own. In our measurements, 0.5
-        gave smaller bounds.
+    certify : float, True, "pac-bayes" or False, default=False
+        Share of the rows to hold out for ``certificate_``. True holds out a fifth, but at most
+        10,000 rows. False trains on all rows, and there is no certificate. Fewer rows are held out
+        if the others would have a single class. "pac-bayes", for two classes, learns the
+        frequencies from half of the rows and the other parameters from all of them. The latter are
+        drawn at random once, from a law that can be certified without rows of its own. In our
+        measurements, 0.5 gave smaller bounds.
     ties : {None, "genuine"}, default=None
         What repeated rows are, as in ``PBRFF.certificate``. Only used for the certificate.
     random_state : int, RandomState or None, default=None
@@ -144,7 +147,8 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             The classes, or one column of zeros and ones per label.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each sample in the loss.
+            Weight of each sample in the loss. With unequal weights, ``certificate_``
+            has no value.
 
         Returns
         -------
@@ -195,13 +199,13 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
                 "classes=None after the first call."
             )
 
-    def _certify(self, split: Split, seed: int) -> None:
-        if self.certify == "pac-bayes":
-            self._draw(split, seed)
+    def _certify(self, split: Split, fresh: SampleSummary | None, seed: int) -> None:
+        if self.certify == "pac-bayes" and fresh is not None:
+            self._draw(split, FreshRows(fresh, self._summary, is_split=True), seed)
         else:
-            super()._certify(split, seed)
+            super()._certify(split, fresh, seed)
 
-    def _draw(self, split: Split, seed: int) -> None:
+    def _draw(self, split: Split, rows: FreshRows, seed: int) -> None:
         """Replace the weights by weights drawn from a posterior, which can be certified."""
         X, y, *_ = split.rows(np.arange(len(split.learned) + len(split.held_out)))
         is_binary = len(self.classes_) == 2 and not self._has_label_sets
@@ -216,12 +220,14 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
             X,
             y == self.classes_[1],
             np.isin(np.arange(len(y)), split.held_out),
-            split.fresh_rows(),
+            rows,
             epsilon=EPSILON,
             ties=self.ties,
             seed=seed,
         )
         self._store(found, Recipe(self.coded_, self.strength_))
+        # Of all rows: the weights around which others were drawn come from all of them.
+        self._summary = rows.together
 
     def _describe_labels(self, y: NDArray[Any], classes: Any = None) -> None:
         check_classification_targets(y)
@@ -234,7 +240,10 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         known = np.unique(y if classes is None else classes)
         self.classes_ = np.arange(y.shape[1]) if self._has_label_sets else known
         if len(self.classes_) < 2 and not self._has_label_sets:
-            raise ValueError(f"y must have at least two classes, got 1 class: {self.classes_}.")
+            raise ValueError(
+                "y must have at least two classes in the rows to learn from, got 1 class: "
+                f"{self.classes_}."
+            )
 
     def _coded_labels(self, y: NDArray[Any]) -> FloatArray:
         if self._has_label_sets:

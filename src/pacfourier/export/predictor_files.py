@@ -20,6 +20,7 @@ __all__ = ["load_predictor", "onnx_bytes"]
 TYPES = frozenset(
     {
         "pacfourier.bounds._result.Bound",
+        "pacfourier.core.alignment.summary.SampleSummary",
         "pacfourier.core.boosting.columns.Columns",
         "pacfourier.core.boosting.cosine_model.CosineModel",
         "pacfourier.core.boosting.folded.FoldedModel",

@@ -9,6 +9,7 @@ from html import escape
 from numbers import Real
 from typing import Any, Literal, TypeAlias
 
+from pacfourier.bounds import RECORDS, BoundRecord
 from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.core.alignment.targets import Target
 
@@ -26,6 +27,7 @@ __all__ = [
     "prior_assumption",
     "run_assumption",
     "sample_assumption",
+    "scaling_trace",
     "stream_assumption",
 ]
 
@@ -165,14 +167,20 @@ def prior_assumption(source: Any) -> Assumption:
 
 def input_assumption(summary: SampleSummary) -> Assumption:
     """Return whether X was transformed without looking at this sample."""
-    if summary.is_standardised:
-        seen = "columns have mean 0 and variance 1 on this sample"
-    elif summary.is_range_scaled:
-        seen = "columns end exactly at 0 or 1 on this sample"
-    else:
+    trace = scaling_trace(summary)
+    if trace is None:
         return Assumption("inputs", "declared", "no transform of X was fitted on this sample.")
     fix = "fit the scaler on a separate split, or use a fixed transform."
-    return Assumption("inputs", "violated", f"{seen}: {fix}")
+    return Assumption("inputs", "violated", f"{trace}: {fix}")
+
+
+def scaling_trace(summary: SampleSummary) -> str | None:
+    """Return what a scaler that was fitted on this sample left behind, or None."""
+    if summary.is_standardised:
+        return "columns have mean 0 and variance 1 on this sample"
+    if summary.is_range_scaled:
+        return "columns end exactly at 0 or 1 on this sample"
+    return None
 
 
 def loss_assumption(target: Target) -> Assumption:
@@ -194,15 +202,19 @@ def label_assumption(*, is_binary: bool, n_declared: int | None = None) -> Assum
     return Assumption("labels", "holds", reason)
 
 
-def constant_assumption(constant: str | None) -> Assumption:
-    """Return whether the constants of the bound were fixed, given the parameter that is one."""
-    if constant is None:
+def constant_assumption(record: BoundRecord) -> Assumption:
+    """Return whether the constants of the bound were fixed before the sample was seen."""
+    if RECORDS.get(record.name) is not record:
+        reason = f"the constants in {record.name!r}, your own bound, were fixed in advance."
+        return Assumption("constants", "declared", reason)
+    if record.constant is None:
         reason = (
             "the constants in the bound were fixed in advance, or the bound is corrected for "
             "trying several."
         )
         return Assumption("constants", "holds", reason)
-    return Assumption("constants", "declared", f"{constant} was fixed before the sample was seen.")
+    reason = f"{record.constant} was fixed before the sample was seen."
+    return Assumption("constants", "declared", reason)
 
 
 def object_assumption(of: str) -> Assumption:

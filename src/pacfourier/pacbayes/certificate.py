@@ -215,7 +215,7 @@ def certificate_of(
             assumptions.label_assumption(
                 is_binary=evidence.is_binary, n_declared=n_declared_classes(target)
             ),
-            assumptions.constant_assumption(best.constant),
+            assumptions.constant_assumption(best),
             assumptions.object_assumption(of),
             *((assumptions.stream_assumption(),) if best.anytime else ()),
             *more_assumptions,
@@ -321,7 +321,7 @@ def landmark_certificate(
                 facts.source, are_samples=facts.are_samples, are_foreign=facts.are_foreign
             ),
             assumptions.loss_assumption(target),
-            assumptions.constant_assumption(best.constant),
+            assumptions.constant_assumption(best),
             *((assumptions.choice_assumption(),) if is_free else ()),
         ),
         yardsticks=LandmarkYardsticks(

@@ -18,7 +18,11 @@ from pacfourier.bounds import Bound, gaussian_linear, gaussian_linear_draw
 from pacfourier.bounds._arguments import unit_open
 from pacfourier.bounds._result import rounded_up
 from pacfourier.pacbayes.assumptions import Assumption, Statement, Ties, run_assumption
-from pacfourier.pacbayes.holdout import FreshRows, fresh_row_assumptions
+from pacfourier.pacbayes.holdout import (
+    FreshRows,
+    fresh_row_assumptions,
+    preparation_assumption,
+)
 
 __all__ = ["GaussianPosterior", "LinearCertificate", "gaussian_posterior", "linear_certificate"]
 
@@ -212,11 +216,9 @@ def linear_certificate(
 
 def linear_assumptions(rows: FreshRows, ties: Ties, *, is_drawn: bool) -> tuple[Assumption, ...]:
     """Return the assumptions of a certificate with a prior from other rows."""
-    sample, _, inputs = fresh_row_assumptions(rows, ties)
-    prior = Assumption(
-        "prior",
-        "holds" if rows.is_split else "declared",
-        "the feature map and the prior weights were learned from other rows only.",
-    )
+    sample, unseen = fresh_row_assumptions(rows, ties)
+    reason = "the feature map and the prior weights were learned from other rows only."
+    prior, inputs = Assumption("prior", "declared", reason), preparation_assumption(rows)
     use = "you use the weights that were drawn" if is_drawn else "each prediction draws new weights"
-    return sample, prior, inputs, Assumption("object", "declared", f"{use}."), run_assumption()
+    used = Assumption("object", "declared", f"{use}.")
+    return sample, unseen, prior, inputs, used, run_assumption()

@@ -13,7 +13,11 @@ from pacfourier.bounds import holdout
 from pacfourier.bounds._arguments import bounded_vector, non_negative, positive, unit_open
 from pacfourier.bounds._result import rounded_up
 from pacfourier.pacbayes.assumptions import Assumption, Statement, Ties, run_assumption
-from pacfourier.pacbayes.holdout import FreshRows, fresh_row_assumptions
+from pacfourier.pacbayes.holdout import (
+    FreshRows,
+    fresh_row_assumptions,
+    preparation_assumption,
+)
 from pacfourier.pacbayes.predictions import (
     Abstention,
     Confidences,
@@ -420,6 +424,7 @@ def prediction_assumptions(rows: FreshRows, ties: Ties = None) -> tuple[Assumpti
     reason = "you use exactly this model. A model that is fitted again needs a new certificate."
     return (
         *fresh_row_assumptions(rows, ties),
+        preparation_assumption(rows),
         Assumption("object", "declared", reason),
         *((run_assumption(),) if rows.is_split else ()),
     )
