@@ -234,6 +234,7 @@ def show_fit(found: "TableFit") -> None:
 
 def show_integers(small: "TableIntegers", found: "TableFit") -> None:
     """Print the size and the error of the integers, and what is certified about them."""
+    from pacfourier.bounds.safe_side import confidence
     from pacfourier.tabular.fitting import is_bounded
 
     typer.echo(f"\nIn integers: {small.model.n_bytes:,} bytes of constants.")
@@ -243,8 +244,8 @@ def show_integers(small: "TableIntegers", found: "TableFit") -> None:
         typer.echo(f"On the rows held out, their {measure} is {error_text(small.error, task)}.")
     typer.echo(f"{small.statement}.")
     if is_bounded(small.certificate) and is_bounded(found.certificate):
-        both = max(0.0, 1 - 2 * found.settings.epsilon)
-        typer.echo(f"This bound and that of the model hold together with probability {both:g}.")
+        both = confidence(min(1.0, 2 * found.settings.epsilon))
+        typer.echo(f"This bound and that of the model hold together with probability {both}.")
 
 
 def show_model(model: "TableModel") -> None:
@@ -300,6 +301,8 @@ def show_results(results: list[dict[str, Any]], n_rows: int, task: str) -> None:
 
 def show_thresholds(model: "TableModel") -> None:
     """Print thresholds with which ``predict`` finds more rows of the rarer class."""
+    from pacfourier.bounds.safe_side import safely_rounded
+
     name = model.target.classes[model.rarer_place()]
     if not any(each["threshold"] for each in model.record["thresholds"]):
         typer.echo(
@@ -313,7 +316,7 @@ def show_thresholds(model: "TableModel") -> None:
         [
             [
                 f"{each['recall']:g}",
-                f"{each['threshold']:.4g}" if each["threshold"] else "too few rows",
+                safely_rounded(each["threshold"], "down") if each["threshold"] else "too few rows",
                 f"{each['precision']:.3f}",
                 f"{100 * each['alarms']:.1f} %",
             ]

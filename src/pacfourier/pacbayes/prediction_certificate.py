@@ -1,6 +1,5 @@
 """Certificates of a predictor, from rows that it was not learned from."""
 
-import math
 from abc import abstractmethod
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.bounds import holdout
 from pacfourier.bounds._arguments import bounded_vector, non_negative, positive, unit_open
-from pacfourier.bounds._result import rounded_up
+from pacfourier.bounds.safe_side import confidence, safely_rounded
 from pacfourier.pacbayes.assumptions import Assumption, Statement, Ties, run_assumption
 from pacfourier.pacbayes.holdout import FreshRows, fresh_row_assumptions
 from pacfourier.pacbayes.predictions import (
@@ -96,7 +95,7 @@ class PredictionCertificate(Statement):
         }
 
     def _probability(self) -> tuple[str, str]:
-        text = f"{1 - self.epsilon:g} over samples of {self.n_samples:,}"
+        text = f"{confidence(self.epsilon)} over samples of {self.n_samples:,}"
         return "holds with probability", text
 
 
@@ -259,7 +258,7 @@ class ClassificationCertificate(PredictionCertificate):
     def _headline(self) -> str:
         if self.violations:
             return "No certificate for the classifier"
-        return f"Error of the classifier <= {rounded_up(self.error)}"
+        return f"Error of the classifier <= {safely_rounded(self.error, 'up', decimals=4)}"
 
     def _facts(self) -> list[tuple[str, str]]:
         facts = [self._probability(), ("observed error", f"{self.observed_error:.4f}")]
@@ -271,30 +270,7 @@ class ClassificationCertificate(PredictionCertificate):
 
 def _lowest(rates: dict[Any, float]) -> str:
     name = min(rates, key=lambda each: rates[each])
-    return f">= {rounded_down(rates[name])} (class {name})"
-
-
-def rounded_down(value: float) -> str:
-    """Return a number as text, rounded down to four decimals.
-
-    Examples
-    --------
-    >>> rounded_down(0.97119)
-    '0.9711'
-    """
-    return rounded_up(-value).lstrip("-")
-
-
-def shortened_up(value: float) -> str:
-    """Return a non-negative number as text, rounded up to four significant digits.
-
-    Examples
-    --------
-    >>> shortened_up(12.3411), shortened_up(0.0), shortened_up(54321.0)
-    ('12.35', '0', '5.433e+04')
-    """
-    n_digits = 3 - math.floor(math.log10(value)) if value else 0
-    return f"{float(rounded_up(value, n_digits)):.4g}"
+    return f">= {safely_rounded(rates[name], 'down', decimals=4)} (class {name})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -395,7 +371,7 @@ class RegressionCertificate(PredictionCertificate):
         width, share = self.half_width(), f"{100 * USUAL_COVERAGE:g} % of new rows"
         if width == np.inf:
             return f"Too few rows to bound the absolute error of the regressor for {share}"
-        return f"Absolute error of the regressor <= {shortened_up(width)} for {share}"
+        return f"Absolute error of the regressor <= {safely_rounded(width, 'up')} for {share}"
 
     def _facts(self) -> list[tuple[str, str]]:
         mean, median = self.absolute_errors.mean(), np.median(self.absolute_errors)

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pacfourier.bounds.safe_side import safely_rounded
 from pacfourier.pacbayes.prediction_certificate import (
     USUAL_COVERAGE,
     RegressionCertificate,
-    shortened_up,
 )
 from pacfourier.reports.certified import valid_certificate
 from pacfourier.reports.charts import chart, diagonal, dots, number_axis, strip
@@ -75,7 +75,7 @@ def _certified_text(width: float | None) -> list[str]:
         return []
     return [
         f"Certified: for at least {100 * USUAL_COVERAGE:g} % of new rows, the absolute error is at "
-        f"most {shortened_up(width)}."
+        f"most {safely_rounded(width, 'up')}."
     ]
 
 

@@ -3,12 +3,11 @@
 from math import isinf
 from typing import TYPE_CHECKING, TypeAlias
 
-from pacfourier.bounds._result import rounded_up
+from pacfourier.bounds.safe_side import confidence, safely_rounded
 from pacfourier.pacbayes.prediction_certificate import (
     USUAL_COVERAGE,
     ClassificationCertificate,
     RegressionCertificate,
-    shortened_up,
 )
 
 if TYPE_CHECKING:
@@ -52,13 +51,13 @@ def certified_meaning(certificate: PredictorCertificate) -> str:
     else:
         claim, seen = _amounts_claim(certificate)
     return (
-        f"{claim} This holds with probability {1 - certificate.epsilon:g} over the "
+        f"{claim} This holds with probability {confidence(certificate.epsilon)} over the "
         f"{certificate.n_samples:,} rows that were held out to certify the model. {seen}"
     )
 
 
 def _classes_claim(certificate: ClassificationCertificate) -> tuple[str, str]:
-    share = f"{rounded_up(100 * certificate.error, 2)} %"
+    share = f"{safely_rounded(100 * certificate.error, 'up', decimals=2)} %"
     observed = f"{100 * certificate.observed_error:.2f} %"
     return (
         f"Of new rows like these, at most {share} are predicted wrongly.",
@@ -67,7 +66,7 @@ def _classes_claim(certificate: ClassificationCertificate) -> tuple[str, str]:
 
 
 def _amounts_claim(certificate: RegressionCertificate) -> tuple[str, str]:
-    width, share = shortened_up(certificate.half_width()), f"{100 * USUAL_COVERAGE:g} %"
+    width, share = safely_rounded(certificate.half_width(), "up"), f"{100 * USUAL_COVERAGE:g} %"
     mean = f"{certificate.absolute_errors.mean():.4g}"
     return (
         f"For at least {share} of new rows like these, the true value lies within {width} of the "

@@ -12,10 +12,10 @@ from sklearn.metrics import (
 )
 
 from pacfourier.arrays import FloatArray
+from pacfourier.bounds.safe_side import safely_rounded
 from pacfourier.pacbayes.prediction_certificate import (
     ClassificationCertificate,
     class_counts,
-    rounded_down,
 )
 from pacfourier.reports.certified import valid_certificate
 from pacfourier.reports.charts import bars_below, chart, diagonal, dots, intervals, line, share_axis
@@ -61,7 +61,7 @@ def _per_class_section(fit: "TableFit") -> Markup:
         counts.classes, counts.n_labelled, counts.n_predicted, counts.n_hits, strict=True
     ):
         rates = [_rate(n_hits, n_labelled), _rate(n_hits, n_predicted)]
-        lower = [rounded_down(each[name]) if name in each else "" for each in bounds]
+        lower = [_lower_bound(each, name) for each in bounds]
         rows.append([name, f"{n_labelled:,}", rates[0], *lower[:1], rates[1], *lower[1:]])
     headers = ["class", "rows", "recall", "precision"]
     if bounds:
@@ -83,6 +83,10 @@ def _per_class_section(fit: "TableFit") -> Markup:
     return section(
         "Each class", text, details(f"All classes ({len(rows):,})", shown) if many else shown
     )
+
+
+def _lower_bound(bounds: dict[str, float], name: str) -> str:
+    return safely_rounded(bounds[name], "down", decimals=4) if name in bounds else ""
 
 
 def _certified_rates(fit: "TableFit") -> list[dict[str, float]]:
@@ -254,7 +258,8 @@ def _threshold_table(found: list[dict[str, float]], name: str) -> Markup:
     rows = [
         (
             f"{each['recall']:g}",
-            *(f"{each[key]:.4f}" for key in ("threshold", "precision", "alarms")),
+            safely_rounded(each["threshold"], "down"),
+            *(f"{each[key]:.4f}" for key in ("precision", "alarms")),
         )
         for each in found
     ]

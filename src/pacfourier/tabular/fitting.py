@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from pacfourier.bounds.safe_side import confidence
 from pacfourier.errors import InputError, listed
 from pacfourier.estimators.certify_predictions import prediction_certificate
 from pacfourier.estimators.fourier_classifier import FourierClassifier
@@ -279,7 +280,7 @@ def headline(certificate: "TableCertificate | None") -> str:
     first, *_ = str(certificate).splitlines()
     if not is_bounded(certificate):
         return first
-    return f"{first}, with probability {1 - certificate.epsilon:g}"
+    return f"{first}, with probability {confidence(certificate.epsilon)}"
 
 
 def in_words_of_the_command(text: str) -> str:
