@@ -19,10 +19,12 @@ import numpy as np
 from sklearn.datasets import make_moons
 
 from pacfourier import FourierClassifier
+from pacfourier.bounds.safe_side import safely_rounded
 
 X, y = make_moons(4000, noise=0.3, random_state=0)
 model = FourierClassifier(certify=0.4, random_state=0).fit(X, y)
-print(f"certified error of all answers: {model.certificate_.error:.3f}")
+bound = safely_rounded(model.certificate_.error, "up", decimals=3)
+print(f"certified error of all answers: {bound}")
 
 # %%
 # Ask for an error
@@ -32,7 +34,8 @@ print(f"certified error of all answers: {model.certificate_.error:.3f}")
 # threshold: accept an answer if its probability, from ``predict_proba``, is at least this large.
 
 abstention = model.certificate_.abstention(error=0.02)
-print(f"accept answers with a probability of {abstention.threshold:.3f} or more")
+threshold = safely_rounded(abstention.threshold, "up", decimals=3)
+print(f"accept answers with a probability of {threshold} or more")
 
 X_new, y_new = make_moons(20_000, noise=0.3, random_state=1)
 confidence = model.predict_proba(X_new).max(axis=1)

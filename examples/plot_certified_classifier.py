@@ -22,6 +22,7 @@ from sklearn.metrics import recall_score
 from sklearn.model_selection import train_test_split
 
 from pacfourier import FourierClassifier
+from pacfourier.bounds.safe_side import safely_rounded
 
 X, y = load_digits(return_X_y=True)
 X_train, X_new, y_train, y_new = train_test_split(X, y, random_state=0)
@@ -64,7 +65,7 @@ ax.plot(
 ax.plot(seen, places, "o", color=ORANGE, markersize=8, label="share that is right on new rows")
 for place, value in zip(places, least, strict=True):
     ax.annotate(
-        f"{value:.0%}",
+        f"{safely_rounded(100 * value, 'down', decimals=0)} %",
         (value, place),
         (-9, 0),
         textcoords="offset points",

@@ -21,12 +21,14 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from pacfourier import FourierClassifier
+from pacfourier.bounds.safe_side import safely_rounded
 
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 model = FourierClassifier(20, certify=0.2, random_state=0).fit(X_train, y_train)
 test_error = 1 - model.score(X_test, y_test)
-print(f"test error {test_error:.3f}, certified to be at most {model.certificate_.error:.3f}")
+bound = safely_rounded(model.certificate_.error, "up", decimals=3)
+print(f"test error {test_error:.3f}, certified to be at most {bound}")
 
 # %%
 # Learned and random frequencies, side by side

@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from pacfourier import FourierClassifier
+from pacfourier.bounds.safe_side import safely_rounded
 from pacfourier.plots import PredictionDisplay
 
 
@@ -56,9 +57,8 @@ print(table.head())
 model = FourierClassifier(20, certify=0.3, random_state=0).fit(table, labels)
 new_table, new_labels = parcels(10_000, seed=1)
 new_error = 1 - model.score(new_table, new_labels)
-print(
-    f"error of new parcels {new_error:.3f}, certified to be at most {model.certificate_.error:.3f}"
-)
+bound = safely_rounded(model.certificate_.error, "up", decimals=3)
+print(f"error of new parcels {new_error:.3f}, certified to be at most {bound}")
 
 # %%
 # What the model has learned

@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 
 from pacfourier import PBRFF, bounds
+from pacfourier.bounds.safe_side import safely_rounded
 
 TRUE_ERROR, N_ROWS = 0.05, 200
 counts = np.random.default_rng(0).binomial(N_ROWS, TRUE_ERROR, size=100)
@@ -47,7 +48,7 @@ print(f"{failed.sum()} of 100 bounds fail.")
 
 for n_rows in (100, 1000, 10_000):
     bound = bounds.holdout(n_errors=n_rows // 20, n_samples=n_rows, epsilon=0.05).value
-    print(f"5 % of {n_rows:6,} rows wrong: certified at {bound:.3f}")
+    print(f"5 % of {n_rows:6,} rows wrong: certified at {safely_rounded(bound, 'up')}")
 
 # %%
 # A certificate without a test set
