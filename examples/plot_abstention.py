@@ -14,16 +14,17 @@ be trusted.
 # Two noisy half moons overlap, so no classifier can be right everywhere. With ``certify=0.4``, two
 # rows in five are held out for the certificate.
 
+from math import ceil
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_moons
 
 from pacfourier import FourierClassifier
-from pacfourier.bounds.safe_side import safely_rounded
 
 X, y = make_moons(4000, noise=0.3, random_state=0)
 model = FourierClassifier(certify=0.4, random_state=0).fit(X, y)
-bound = safely_rounded(model.certificate_.error, "up", decimals=3)
+bound = ceil(1000 * model.certificate_.error) / 1000
 print(f"certified error of all answers: {bound}")
 
 # %%
@@ -34,7 +35,7 @@ print(f"certified error of all answers: {bound}")
 # threshold: accept an answer if its probability, from ``predict_proba``, is at least this large.
 
 abstention = model.certificate_.abstention(error=0.02)
-threshold = safely_rounded(abstention.threshold, "up", decimals=3)
+threshold = ceil(1000 * abstention.threshold) / 1000
 print(f"accept answers with a probability of {threshold} or more")
 
 X_new, y_new = make_moons(20_000, noise=0.3, random_state=1)

@@ -15,6 +15,8 @@ promised for each class.
 # before anything is learned. The model never sees them. After the fit they are used once, to count
 # its mistakes. We keep a quarter of all rows to check the promise.
 
+from math import floor
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
@@ -22,7 +24,6 @@ from sklearn.metrics import recall_score
 from sklearn.model_selection import train_test_split
 
 from pacfourier import FourierClassifier
-from pacfourier.bounds.safe_side import safely_rounded
 
 X, y = load_digits(return_X_y=True)
 X_train, X_new, y_train, y_new = train_test_split(X, y, random_state=0)
@@ -65,7 +66,7 @@ ax.plot(
 ax.plot(seen, places, "o", color=ORANGE, markersize=8, label="share that is right on new rows")
 for place, value in zip(places, least, strict=True):
     ax.annotate(
-        f"{safely_rounded(100 * value, 'down', decimals=0)} %",
+        f"{floor(100 * value)} %",
         (value, place),
         (-9, 0),
         textcoords="offset points",

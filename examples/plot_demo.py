@@ -17,17 +17,18 @@ sines, whose frequencies are drawn at random. It often takes hundreds of them to
 # enough. ``certify=0.2`` keeps a fifth of the rows apart, and these rows tell how often the model
 # will be wrong on new ones.
 
+from math import ceil
+
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from pacfourier import FourierClassifier
-from pacfourier.bounds.safe_side import safely_rounded
 
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 model = FourierClassifier(20, certify=0.2, random_state=0).fit(X_train, y_train)
 test_error = 1 - model.score(X_test, y_test)
-bound = safely_rounded(model.certificate_.error, "up", decimals=3)
+bound = ceil(1000 * model.certificate_.error) / 1000
 print(f"test error {test_error:.3f}, certified to be at most {bound}")
 
 # %%

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from pacfourier.cli.tables import show_thresholds
-from pacfourier.reports.class_sections import _threshold_table
+from pacfourier.reports.class_sections import threshold_table
 from pacfourier.tabular.evaluation import RECALLS, recall_thresholds
 
 EPSILON = 0.1
@@ -27,22 +27,26 @@ def sample(rng, n_rows=1000):
     return PROBABILITIES[np.where(is_rare, *cells[::-1])], is_rare
 
 
-def in_the_command(found, capsys):
-    """Return the thresholds that the command prints."""
-    model = SimpleNamespace(
+def model_with(found):
+    """Return what is needed of a model to show its thresholds."""
+    return SimpleNamespace(
         target=SimpleNamespace(classes=["fault", "fine"]),
         rarer_place=lambda: 0,
         record={"thresholds": [each._asdict() for each in found], "settings": {"group": None}},
     )
+
+
+def in_the_command(found, capsys):
+    """Return the thresholds that the command prints."""
     capsys.readouterr()
-    show_thresholds(model)
+    show_thresholds(model_with(found))
     lines = capsys.readouterr().out.splitlines()[-len(RECALLS) :]
     return [line.split()[1].replace("too", "0") for line in lines]
 
 
 def in_the_report(found, _):
     """Return the thresholds that the report shows."""
-    shown = _threshold_table([each._asdict() for each in found], "fault")
+    shown = threshold_table(SimpleNamespace(model=model_with(found)))
     return re.findall(r"<td[^>]*>(.*?)</td>", shown)[::3]
 
 

@@ -302,6 +302,7 @@ def show_results(results: list[dict[str, Any]], n_rows: int, task: str) -> None:
 def show_thresholds(model: "TableModel") -> None:
     """Print thresholds with which ``predict`` finds more rows of the rarer class."""
     from pacfourier.bounds.safe_side import safely_rounded
+    from pacfourier.pacbayes.assumptions import new_rows
 
     name = model.target.classes[model.rarer_place()]
     if not any(each["threshold"] for each in model.record["thresholds"]):
@@ -311,6 +312,9 @@ def show_thresholds(model: "TableModel") -> None:
         )
         return
     typer.echo(f"\nTo find more rows of {name!r}, pass a threshold to 'pacfourier predict':")
+    group = model.record["settings"]["group"]
+    if group is not None:
+        typer.echo(f"(A recall is a share of {new_rows(group)} that are of this class.)")
     headers = ["recall at least", "--threshold", "precision", f"predicted as {name!r}"]
     show(
         [
@@ -401,6 +405,12 @@ def certify(
     ] = False,
     epsilon: Epsilon = 0.05,
     ties: Ties = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            help="The column of groups; by default that of the fit. 'none' if rows are independent."
+        ),
+    ] = None,
     separator: Separator = None,
     encoding: Encoding = None,
     missing: Missing = None,
@@ -423,7 +433,9 @@ def certify(
         table = open_table(data, reading_of(separator, encoding, missing))
         with progress_bar() as progress:
             advance = partial(progress, "certifying")
-            found = certified_rows(fitted, table, fresh, settings.epsilon, settings.ties, advance)
+            found = certified_rows(
+                fitted, table, fresh, settings.epsilon, settings.ties, group, advance
+            )
         if found.certificate.violations:
             raise InputError(headline(found.certificate))
     notes([*table.notes, *found.notes])

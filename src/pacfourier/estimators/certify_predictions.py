@@ -85,7 +85,8 @@ def prediction_certificate(
     predictions = dense_labels(np.asarray(host(model.predict(X))))
     listed = prediction_assumptions(rows, ties)
     if is_regressor(model):
-        return RegressionCertificate(epsilon, listed, absolute_errors(y, predictions))
+        errors = absolute_errors(y, predictions)
+        return RegressionCertificate(epsilon, listed, errors, group=rows.group)
     if not is_classifier(model):
         name = type(model).__name__
         raise ValueError(f"model must be a classifier or a regressor, got {name}.")
@@ -97,7 +98,9 @@ def prediction_certificate(
         check_classes(y, predictions)
         classes = np.asarray(getattr(model, "classes_", predictions))
         is_wrong, counts = y != predictions, class_counts(y, predictions, classes)
-    return ClassificationCertificate(epsilon, listed, is_wrong, confidences, counts)
+    return ClassificationCertificate(
+        epsilon, listed, is_wrong, confidences, counts, group=rows.group
+    )
 
 
 def checked_labels(y: Any) -> NDArray[Any]:

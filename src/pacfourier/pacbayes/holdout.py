@@ -78,11 +78,15 @@ class FreshRows(NamedTuple):
         The summary of the rows of the fit. None if it is unknown.
     is_split : bool
         Whether the library itself set the rows aside at random before the fit.
+    group : str or None
+        The column that names groups, of which these are one random row each. None if rows are
+        independent draws.
     """
 
     summary: SampleSummary
     learned_from: SampleSummary | None = None
     is_split: bool = False
+    group: str | None = None
 
     @property
     def together(self) -> SampleSummary:
@@ -198,7 +202,8 @@ def fresh_row_assumptions(
     """
     summary = rows.together if rows.is_split else rows.summary
     return (
-        assumptions.sample_assumption(summary, ties, is_anytime=is_anytime),
+        assumptions.sample_assumption(summary, ties, group=rows.group, is_anytime=is_anytime),
+        *((assumptions.group_assumption(rows.group),) if rows.group else ()),
         _fresh_assumption(rows),
         _input_assumption(rows),
     )

@@ -1,7 +1,7 @@
 """Certificates of a predictor, from rows that it was not learned from."""
 
 from abc import abstractmethod
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,13 @@ from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.bounds import holdout
 from pacfourier.bounds._arguments import bounded_vector, non_negative, positive, unit_open
 from pacfourier.bounds.safe_side import confidence, safely_rounded
-from pacfourier.pacbayes.assumptions import Assumption, Statement, Ties, run_assumption
+from pacfourier.pacbayes.assumptions import (
+    Assumption,
+    Statement,
+    Ties,
+    new_rows,
+    run_assumption,
+)
 from pacfourier.pacbayes.holdout import FreshRows, fresh_row_assumptions
 from pacfourier.pacbayes.predictions import (
     Abstention,
@@ -50,10 +56,14 @@ class PredictionCertificate(Statement):
         Probability, over the rows, that a statement fails.
     assumptions : tuple of Assumption
         If one of them is violated, every bound raises an error that says how to fix it.
+    group : str, default=None
+        The column that names groups, of which these are one random row each. Every statement is
+        then about a random row of a random new group. None means independent rows.
     """
 
     epsilon: float
     assumptions: tuple[Assumption, ...]
+    group: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         unit_open("epsilon", self.epsilon)
@@ -95,7 +105,8 @@ class PredictionCertificate(Statement):
         }
 
     def _probability(self) -> tuple[str, str]:
-        text = f"{confidence(self.epsilon)} over samples of {self.n_samples:,}"
+        one_of_each = ", one random row of each group" if self.group else ""
+        text = f"{confidence(self.epsilon)} over samples of {self.n_samples:,}{one_of_each}"
         return "holds with probability", text
 
 
@@ -158,6 +169,8 @@ class ClassificationCertificate(PredictionCertificate):
     confidences : Confidences or None
         How confident the classifier is of each prediction. None if it does not say.
     counts : ClassCounts
+    group : str, default=None
+        The column that names groups, of which these are one random row each.
     """
 
     is_wrong: NDArray[np.bool_]
@@ -258,7 +271,8 @@ class ClassificationCertificate(PredictionCertificate):
     def _headline(self) -> str:
         if self.violations:
             return "No certificate for the classifier"
-        return f"Error of the classifier <= {safely_rounded(self.error, 'up', decimals=4)}"
+        on = f" on {new_rows(self.group)}" if self.group else ""
+        return f"Error of the classifier{on} <= {safely_rounded(self.error, 'up', decimals=4)}"
 
     def _facts(self) -> list[tuple[str, str]]:
         facts = [self._probability(), ("observed error", f"{self.observed_error:.4f}")]
@@ -288,6 +302,8 @@ class RegressionCertificate(PredictionCertificate):
         If one of them is violated, every bound raises an error that says how to fix it.
     absolute_errors : array of shape (n_samples,)
         Distance between prediction and label. Of several outputs, the largest counts.
+    group : str, default=None
+        The column that names groups, of which these are one random row each.
     """
 
     absolute_errors: FloatArray
@@ -368,7 +384,7 @@ class RegressionCertificate(PredictionCertificate):
     def _headline(self) -> str:
         if self.violations:
             return "No certificate for the regressor"
-        width, share = self.half_width(), f"{100 * USUAL_COVERAGE:g} % of new rows"
+        width, share = self.half_width(), f"{100 * USUAL_COVERAGE:g} % of {new_rows(self.group)}"
         if width == np.inf:
             return f"Too few rows to bound the absolute error of the regressor for {share}"
         return f"Absolute error of the regressor <= {safely_rounded(width, 'up')} for {share}"

@@ -17,7 +17,7 @@ from pacfourier.pacbayes.prediction_certificate import (
     ClassificationCertificate,
     class_counts,
 )
-from pacfourier.reports.certified import valid_certificate
+from pacfourier.reports.certified import rows_promised, valid_certificate
 from pacfourier.reports.charts import bars_below, chart, diagonal, dots, intervals, line, share_axis
 from pacfourier.reports.page import Markup, details, figure, section, side_by_side, table
 
@@ -76,8 +76,8 @@ def _per_class_section(fit: "TableFit") -> Markup:
     )
     if bounds:
         text += (
-            " Certified numbers are lower bounds for new rows. All of them hold together, with the "
-            "probability named above."
+            f" Certified numbers are lower bounds for {rows_promised(fit)}. All of them hold "
+            "together, with the probability named above."
         )
     many = len(rows) > MOST_OPEN
     return section(
@@ -251,23 +251,25 @@ def _threshold_section(fit: "TableFit") -> Markup:
         side_by_side(_roc(scores, happened, name), _precision_recall(scores, happened, name)),
     ]
     found = fit.model.record["thresholds"]
-    return section("Thresholds", *parts, *([_threshold_table(found, name)] if found else []))
+    return section("Thresholds", *parts, *([threshold_table(fit)] if found else []))
 
 
-def _threshold_table(found: list[dict[str, float]], name: str) -> Markup:
+def threshold_table(fit: "TableFit") -> Markup:
+    """Return the thresholds for several recalls, as they are stored with the model."""
+    name = positive_class(fit)
     rows = [
         (
             f"{each['recall']:g}",
             safely_rounded(each["threshold"], "down"),
             *(f"{each[key]:.4f}" for key in ("precision", "alarms")),
         )
-        for each in found
+        for each in fit.model.record["thresholds"]
     ]
     caption = (
-        f"Thresholds for the class {name}. Of new rows of this class, each finds at least the "
-        "share in the first column. All of them hold together, with the probability named above. "
-        "A threshold of zero means that there are too few rows to promise more. Precision and the "
-        "share of flagged rows were observed."
+        f"Thresholds for the class {name}. Of {rows_promised(fit)} that are of this class, each "
+        "finds at least the share in the first column. All of them hold together, with the "
+        "probability named above. A threshold of zero means that there are too few rows to promise "
+        "more. Precision and the share of flagged rows were observed."
     )
     headers = ["certified recall", "threshold", "precision", "share of rows flagged"]
     return table(headers, rows, numeric=range(4), caption=caption)
