@@ -52,7 +52,7 @@ class TableIntegers(NamedTuple):
             The header of :meth:`IntegerModel.to_c`.
         """
         named = () if self.certificate is None else self.certificate.assumptions
-        law = "".join(f" {item.reason}" for item in named if item.name == "groups")
+        law = "".join(f" Assumption: {item.reason}" for item in named if item.name == "groups")
         text = f"{self.statement}.{law}".replace("*/", "* /")
         return f"/* {text} */\n{self.model.to_c(prefix=prefix)}"
 
