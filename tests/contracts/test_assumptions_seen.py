@@ -210,7 +210,7 @@ def test_no_other_function_says_that_something_holds():
 def test_only_the_command_that_reads_the_table_vouches_for_its_rows():
     """``is_raw`` stands in one place, and training rows are violated wherever they are seen."""
     folder = Path(pacfourier.__file__).parent
-    users = [path.name for path in folder.rglob("*.py") if "is_raw=True)" in path.read_text()]
+    users = [path.name for path in folder.rglob("*.py") if "is_raw=True," in path.read_text()]
     assert users == ["fitting.py"]
     for kind in ("classifier on its own rows", "kernel on its own rows"):
         assert statuses(kind)["rows"] == "violated"

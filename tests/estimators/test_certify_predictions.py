@@ -15,8 +15,8 @@ from sklearn.datasets import (
     make_friedman1,
     make_multilabel_classification,
 )
-from sklearn.dummy import DummyRegressor
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier

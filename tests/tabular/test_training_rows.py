@@ -12,9 +12,9 @@ from pacfourier.tabular.first_pass import (
     RowSample,
     group_numbers,
     limit_for_two_labels,
+    one_of_each,
     split_limit,
 )
-from pacfourier.tabular.fitting import certifying_places
 from pacfourier.tabular.reading import csv_files, table_blocks
 from pacfourier.tabular.reading.table_files import open_table
 from pacfourier.tabular.training_rows import (
@@ -92,14 +92,14 @@ def test_groups_are_never_on_both_sides(rng):
 
 def test_one_row_of_each_group_certifies(rng):
     rows = divided(table_of(800, rng), group="group").held_out
-    places = certifying_places(rows)
+    places = one_of_each(rows.groups, rows.samples)
     assert len(places) == len(np.unique(rows.groups)) < len(rows.y)
     assert len(np.unique(rows.groups[places])) == len(places)
 
 
 def test_without_groups_all_rows_certify(rng):
     rows = divided(table_of(300, rng)[["x", "z", "y"]]).held_out
-    np.testing.assert_array_equal(certifying_places(rows), np.arange(len(rows.y)))
+    np.testing.assert_array_equal(one_of_each(rows.groups, rows.samples), np.arange(len(rows.y)))
 
 
 def test_numbers_of_groups_are_uniform_and_a_row_without_group_stands_alone(rng):

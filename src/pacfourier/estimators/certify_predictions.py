@@ -104,7 +104,8 @@ def prediction_certificate(
     listed = prediction_assumptions(rows, ties)
     if is_regressor(model):
         errors = absolute_errors(y, predictions)
-        return RegressionCertificate(epsilon, listed, errors, least_half_widths(y, predictions))
+        widths = least_half_widths(y, predictions)
+        return RegressionCertificate(epsilon, listed, errors, widths, group=rows.group)
     if not is_classifier(model):
         name = type(model).__name__
         raise ValueError(f"model must be a classifier or a regressor, got {name}.")
@@ -116,7 +117,9 @@ def prediction_certificate(
         check_classes(y, predictions)
         classes = np.asarray(getattr(model, "classes_", predictions))
         is_wrong, counts = y != predictions, class_counts(y, predictions, classes)
-    return ClassificationCertificate(epsilon, listed, is_wrong, confidences, counts)
+    return ClassificationCertificate(
+        epsilon, listed, is_wrong, confidences, counts, group=rows.group
+    )
 
 
 def checked_labels(y: Any) -> NDArray[Any]:

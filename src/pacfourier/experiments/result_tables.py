@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from pacfourier.bounds.safe_side import safely_rounded
 from pacfourier.experiments.plan import Cell
 from pacfourier.experiments.results_summary import Comparison, ResultsSummary
 
@@ -128,9 +129,8 @@ def certificate_table(summary: ResultsSummary, dataset: str) -> Table:
                     continue
                 losses = [f"{c[width]:.3f}" if width in c else "" for c in columns]
                 text = f"{width:g}" if experiment == "greedy" else f"{width:g} %"
-                rows.append(
-                    (method, text, f"{certificate:.3f}", *losses, f"{errors[width].mean:.2f}")
-                )
+                bound = safely_rounded(certificate, "up", decimals=3)
+                rows.append((method, text, bound, *losses, f"{errors[width].mean:.2f}"))
     return Table(headers, rows)
 
 

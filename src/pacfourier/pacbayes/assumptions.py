@@ -18,11 +18,13 @@ __all__ = [
     "Statement",
     "choice_assumption",
     "constant_assumption",
+    "group_assumption",
     "input_assumption",
     "label_assumption",
     "ladder_assumption",
     "landmark_assumption",
     "loss_assumption",
+    "new_rows",
     "object_assumption",
     "prior_assumption",
     "run_assumption",
@@ -103,10 +105,31 @@ class Statement(ABC):
         return f"<strong>{headline}</strong><table style='{style}'>{facts}{rows}</table>"
 
 
+def new_rows(group: str | None) -> str:
+    """Return what statements about a predictor are about. Every text takes it from here.
+
+    ``group`` is the column that names the groups of rows; None if rows are independent draws.
+    """
+    return "new rows" if group is None else f"random rows of random new groups ({group!r})"
+
+
+def group_assumption(group: str) -> Assumption:
+    """Return what is assumed about the groups of rows, and what a statement is then about."""
+    reason = (
+        f"every statement is about {new_rows(group)}: each group counts once, however many rows it "
+        "has. No row of these groups was learned from."
+    )
+    return Assumption("groups", "declared", reason)
+
+
 def sample_assumption(
-    summary: SampleSummary, ties: Ties = None, *, is_anytime: bool = False
+    summary: SampleSummary,
+    ties: Ties = None,
+    *,
+    group: str | None = None,
+    is_anytime: bool = False,
 ) -> Assumption:
-    """Return whether the rows can be independent draws.
+    """Return whether the rows, or the groups that they stand for, can be independent draws.
 
     A distribution that repeats values and a table with copied rows cannot be told apart from the
     rows alone, so above 1 % of repeated rows the caller says which it is. ``is_anytime`` says that
@@ -123,7 +146,8 @@ def sample_assumption(
         return Assumption("sample", "violated", f"{repeated}. {_two_readings(summary)}")
     found = f"declared, although {repeated}" if share > LARGEST_REPEATED_SHARE else repeated
     size = "" if is_anytime else ", and their number was fixed in advance"
-    reason = f"rows are independent draws from one distribution ({found}){size}."
+    drawn = "rows" if group is None else f"groups ({group!r})"
+    reason = f"{drawn} are independent draws from one distribution ({found}){size}."
     return Assumption("sample", "declared", reason)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from pacfourier.arrays import FloatArray
 from pacfourier.bounds import Bound, BoundRecord
 from pacfourier.bounds._landmarks import mixture_divergence
-from pacfourier.bounds._result import rounded_up
 from pacfourier.bounds.divergences import kl_divergence
+from pacfourier.bounds.safe_side import confidence, safely_rounded
 from pacfourier.core.alignment.landmarks import LandmarkWaves
 from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.core.alignment.sums import AlignmentSums, alignment_loss, target_losses
@@ -142,7 +142,7 @@ class Certificate(Statement):
         what = kernels.get(self.of, self.of)
         if self.violations:
             return f"No certificate for the {what.rstrip(',')}"
-        return f"Alignment loss of the {what} <= {rounded_up(self.value)}"
+        return f"Alignment loss of the {what} <= {safely_rounded(self.value, 'up', decimals=4)}"
 
     def _facts(self) -> list[tuple[str, str]]:
         n_tried = len(self.bounds_tried)
@@ -154,7 +154,7 @@ class Certificate(Statement):
         if "run" in names:
             drawn += " and over the run"
         return [
-            ("holds with probability", f"{1 - self.epsilon:g} {drawn}"),
+            ("holds with probability", f"{confidence(self.epsilon)} {drawn}"),
             ("empirical loss", f"{self.empirical_loss:.4f}"),
             ("divergence", f"{self.divergence:.2f} nats"),
             ("bound", f"{self.bound} ({tried}{self.details.theorem}; {self.details.reference})"),

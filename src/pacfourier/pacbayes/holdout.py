@@ -87,6 +87,9 @@ class FreshRows(NamedTuple):
     is_raw : bool
         Whether the library also read the rows from the user's table itself. Otherwise steps that
         it does not see, such as those of a pipeline, may have learned from them before.
+    group : str or None
+        The column that names groups, of which these are one random row each. None if rows are
+        independent draws.
     """
 
     summary: SampleSummary
@@ -94,6 +97,7 @@ class FreshRows(NamedTuple):
     transformed: SampleSummary | None = None
     is_split: bool = False
     is_raw: bool = False
+    group: str | None = None
 
     @property
     def seen(self) -> SampleSummary:
@@ -215,7 +219,8 @@ def fresh_row_assumptions(
     """
     summary = rows.together if rows.is_split else rows.summary
     return (
-        assumptions.sample_assumption(summary, ties, is_anytime=is_anytime),
+        assumptions.sample_assumption(summary, ties, group=rows.group, is_anytime=is_anytime),
+        *((assumptions.group_assumption(rows.group),) if rows.group else ()),
         _unseen_assumption(rows),
     )
 

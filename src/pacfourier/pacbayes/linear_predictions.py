@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pacfourier.arrays import FloatArray
 from pacfourier.bounds import Bound, gaussian_linear, gaussian_linear_draw
 from pacfourier.bounds._arguments import unit_open
-from pacfourier.bounds._result import rounded_up
+from pacfourier.bounds.safe_side import confidence, safely_rounded
 from pacfourier.pacbayes.assumptions import Assumption, Statement, Ties, run_assumption
 from pacfourier.pacbayes.holdout import (
     FreshRows,
@@ -152,12 +152,13 @@ class LinearCertificate(Statement):
     def _headline(self) -> str:
         if self.violations:
             return f"No certificate for the {self._name()}"
-        return f"Error of the {self._name()} <= {rounded_up(self.error)}"
+        return f"Error of the {self._name()} <= {safely_rounded(self.error, 'up', decimals=4)}"
 
     def _facts(self) -> list[tuple[str, str]]:
         drawn = "" if self.drawn is None else " and over the draw"
+        probability = confidence(self.epsilon)
         return [
-            ("holds with probability", f"{1 - self.epsilon:g} over {self.n_samples:,} rows{drawn}"),
+            ("holds with probability", f"{probability} over {self.n_samples:,} rows{drawn}"),
             ("observed error", f"{self.observed_error:.4f}"),
             ("bound", f"{self.details.theorem} ({self.details.reference})"),
         ]

@@ -1,8 +1,7 @@
 """Certificates of a predictor, from rows that it was not learned from."""
 
-import math
 from abc import abstractmethod
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.bounds import holdout
 from pacfourier.bounds._arguments import bounded_vector, non_negative, positive, unit_open
-from pacfourier.bounds._result import rounded_up
-from pacfourier.pacbayes.assumptions import Assumption, Statement, Ties, run_assumption
+from pacfourier.bounds.safe_side import confidence, safely_rounded
+from pacfourier.pacbayes.assumptions import (
+    Assumption,
+    Statement,
+    Ties,
+    new_rows,
+    run_assumption,
+)
 from pacfourier.pacbayes.holdout import (
     FreshRows,
     fresh_row_assumptions,
@@ -55,10 +60,14 @@ class PredictionCertificate(Statement):
         Probability, over the rows, that a statement fails.
     assumptions : tuple of Assumption
         If one of them is violated, every bound raises an error that says how to fix it.
+    group : str, default=None
+        The column that names groups, of which these are one random row each. Every statement is
+        then about a random row of a random new group. None means independent rows.
     """
 
     epsilon: float
     assumptions: tuple[Assumption, ...]
+    group: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         unit_open("epsilon", self.epsilon)
@@ -100,7 +109,8 @@ class PredictionCertificate(Statement):
         }
 
     def _probability(self) -> tuple[str, str]:
-        text = f"{1 - self.epsilon:g} over samples of {self.n_samples:,}"
+        one_of_each = ", one random row of each group" if self.group else ""
+        text = f"{confidence(self.epsilon)} over samples of {self.n_samples:,}{one_of_each}"
         return "holds with probability", text
 
 
@@ -167,6 +177,8 @@ class ClassificationCertificate(PredictionCertificate):
     confidences : Confidences or None
         How confident the classifier is of each prediction. None if it does not say.
     counts : ClassCounts
+    group : str, default=None
+        The column that names groups, of which these are one random row each.
     """
 
     is_wrong: NDArray[np.bool_]
@@ -270,7 +282,8 @@ class ClassificationCertificate(PredictionCertificate):
     def _headline(self) -> str:
         if self.violations:
             return "No certificate for the classifier"
-        return f"Error of the classifier <= {rounded_up(self.error)}"
+        on = f" on {new_rows(self.group)}" if self.group else ""
+        return f"Error of the classifier{on} <= {safely_rounded(self.error, 'up', decimals=4)}"
 
     def _facts(self) -> list[tuple[str, str]]:
         facts = [self._probability(), ("observed error", f"{self.observed_error:.4f}")]
@@ -282,30 +295,7 @@ class ClassificationCertificate(PredictionCertificate):
 
 def _lowest(rates: dict[Any, float]) -> str:
     name = min(rates, key=lambda each: rates[each])
-    return f">= {rounded_down(rates[name])} (class {name})"
-
-
-def rounded_down(value: float) -> str:
-    """Return a number as text, rounded down to four decimals.
-
-    Examples
-    --------
-    >>> rounded_down(0.97119)
-    '0.9711'
-    """
-    return rounded_up(-value).lstrip("-")
-
-
-def shortened_up(value: float) -> str:
-    """Return a non-negative number as text, rounded up to four significant digits.
-
-    Examples
-    --------
-    >>> shortened_up(12.3411), shortened_up(0.0), shortened_up(54321.0)
-    ('12.35', '0', '5.433e+04')
-    """
-    n_digits = 3 - math.floor(math.log10(value)) if value else 0
-    return f"{float(rounded_up(value, n_digits)):.4g}"
+    return f">= {safely_rounded(rates[name], 'down', decimals=4)} (class {name})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -326,6 +316,8 @@ class RegressionCertificate(PredictionCertificate):
     least_half_widths : array of shape (n_samples,)
         The least h for which the interval of prediction - h to prediction + h contains the label,
         as floating-point numbers are added. Otherwise like the absolute errors.
+    group : str, default=None
+        The column that names groups, of which these are one random row each.
     """
 
     absolute_errors: FloatArray
@@ -408,10 +400,10 @@ class RegressionCertificate(PredictionCertificate):
     def _headline(self) -> str:
         if self.violations:
             return "No certificate for the regressor"
-        width, share = self.half_width(), f"{100 * USUAL_COVERAGE:g} % of new rows"
+        width, share = self.half_width(), f"{100 * USUAL_COVERAGE:g} % of {new_rows(self.group)}"
         if width == np.inf:
             return f"Too few rows to bound the absolute error of the regressor for {share}"
-        return f"Absolute error of the regressor <= {shortened_up(width)} for {share}"
+        return f"Absolute error of the regressor <= {safely_rounded(width, 'up')} for {share}"
 
     def _facts(self) -> list[tuple[str, str]]:
         mean, median = self.absolute_errors.mean(), np.median(self.absolute_errors)

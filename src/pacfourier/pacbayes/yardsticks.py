@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pacfourier.bounds._result import rounded_up
+from pacfourier.bounds.safe_side import safely_rounded
 
 __all__ = [
     "KernelYardsticks",
@@ -226,7 +226,8 @@ def yardstick_facts(
     normalised = normalised_loss(value, yardsticks)
     if normalised is not None:
         scale = "(0 is perfect, 1 is unrelated to the labels)"
-        facts.append(("normalised", f"{rounded_up(normalised, 2)} {scale}"))
+        shown = safely_rounded(normalised, "up", decimals=2)
+        facts.append(("normalised", f"{shown} {scale}"))
     answer = (
         "yes: the kernel carries information about the labels; a kernel that was not learned may "
         "do so too"

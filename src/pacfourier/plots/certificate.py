@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Self
 
-from pacfourier.bounds._result import rounded_up
+from pacfourier.bounds.safe_side import safely_rounded
 from pacfourier.pacbayes.assumptions import Ties
 from pacfourier.plots.axes import drawing_axes
 
@@ -111,7 +111,7 @@ class CertificateDisplay:
         self.bars_ = self.ax_.barh(labels, heights, color="#B5D3EA")
         # A white background keeps the labels readable where a line crosses them.
         background = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
-        shown = [rounded_up(height, 3) for height in heights]
+        shown = [safely_rounded(height, "up", decimals=3) for height in heights]
         self.ax_.bar_label(self.bars_, shown, padding=4, bbox=background, zorder=3)
         losses = {name: (loss, YARDSTICK) for name, loss in (self.yardsticks or {}).items()}
         losses["empirical loss"] = self.empirical_loss, EMPIRICAL

@@ -12,12 +12,12 @@ from sklearn.metrics import (
 )
 
 from pacfourier.arrays import FloatArray
+from pacfourier.bounds.safe_side import safely_rounded
 from pacfourier.pacbayes.prediction_certificate import (
     ClassificationCertificate,
     class_counts,
-    rounded_down,
 )
-from pacfourier.reports.certified import valid_certificate
+from pacfourier.reports.certified import rows_promised, valid_certificate
 from pacfourier.reports.charts import bars_below, chart, diagonal, dots, intervals, line, share_axis
 from pacfourier.reports.page import Markup, details, figure, section, side_by_side, table
 
@@ -63,7 +63,7 @@ def _per_class_section(fit: "TableFit") -> Markup:
         counts.classes, counts.n_labelled, counts.n_predicted, counts.n_hits, strict=True
     ):
         rates = [_rate(n_hits, n_labelled), _rate(n_hits, n_predicted)]
-        lower = [rounded_down(each[name]) if name in each else "" for each in bounds]
+        lower = [_lower_bound(each, name) for each in bounds]
         rows.append([name, f"{n_labelled:,}", rates[0], *lower[:1], rates[1], *lower[1:]])
     headers = ["class", "rows", "recall", "precision"]
     if bounds:
@@ -78,13 +78,17 @@ def _per_class_section(fit: "TableFit") -> Markup:
     )
     if bounds:
         text += (
-            " Certified numbers are lower bounds for new rows. All of them hold together, with the "
-            "probability named above."
+            f" Certified numbers are lower bounds for {rows_promised(fit)}. All of them hold "
+            "together, with the probability named above."
         )
     many = len(rows) > MOST_OPEN
     return section(
         "Each class", text, details(f"All classes ({len(rows):,})", shown) if many else shown
     )
+
+
+def _lower_bound(bounds: dict[str, float], name: str) -> str:
+    return safely_rounded(bounds[name], "down", decimals=4) if name in bounds else ""
 
 
 def _certified_rates(fit: "TableFit") -> list[dict[str, float]]:
@@ -244,22 +248,25 @@ def _threshold_section(fit: "TableFit") -> Markup:
         side_by_side(_roc(scores, happened, name), _precision_recall(scores, happened, name)),
     ]
     found = fit.model.record["thresholds"]
-    return section("Thresholds", *parts, *([_threshold_table(found, name)] if found else []))
+    return section("Thresholds", *parts, *([threshold_table(fit)] if found else []))
 
 
-def _threshold_table(found: list[dict[str, float]], name: str) -> Markup:
+def threshold_table(fit: "TableFit") -> Markup:
+    """Return the thresholds for several recalls, as they are stored with the model."""
+    name = positive_class(fit)
     rows = [
         (
             f"{each['recall']:g}",
-            *(f"{each[key]:.4f}" for key in ("threshold", "precision", "alarms")),
+            safely_rounded(each["threshold"], "down"),
+            *(f"{each[key]:.4f}" for key in ("precision", "alarms")),
         )
-        for each in found
+        for each in fit.model.record["thresholds"]
     ]
     caption = (
-        f"Thresholds for the class {name}. Of new rows of this class, each finds at least the "
-        "share in the first column. All of them hold together, with the probability named above. "
-        "A threshold of zero means that there are too few rows to promise more. Precision and the "
-        "share of flagged rows were observed."
+        f"Thresholds for the class {name}. Of {rows_promised(fit)} that are of this class, each "
+        "finds at least the share in the first column. All of them hold together, with the "
+        "probability named above. A threshold of zero means that there are too few rows to promise "
+        "more. Precision and the share of flagged rows were observed."
     )
     headers = ["certified recall", "threshold", "precision", "share of rows flagged"]
     return table(headers, rows, numeric=range(4), caption=caption)
