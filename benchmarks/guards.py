@@ -545,12 +545,12 @@ def printed_thresholds(model: Any) -> list[tuple[float, float]]:
 
 
 def threshold_trial(rng: np.random.Generator) -> Trial:
-    """Three categorical columns: the recall at a printed threshold is a sum over 48 cells.
+    """Two categorical columns: the recall at a printed threshold is a sum over eight cells.
 
     The promise that is furthest from the truth counts, as a bound on the share that is missed.
     """
-    cells = pd.DataFrame(list(product("abcd", "efgh", "ijk")), columns=["x", "y", "z"])
-    odds = 1 / (1 + np.exp(2.5 + 0.7 * rng.standard_normal(len(cells))))
+    cells = pd.DataFrame(list(product("abcd", "ef")), columns=["x", "y"])
+    odds = 1 / (1 + np.exp(1.0 + 0.7 * rng.standard_normal(len(cells))))
     rows = rng.integers(0, len(cells), 4000)
     names = np.where(rng.random(4000) < odds[rows], "fault", "fine")
     settings = FitSettings(n_frequencies=20, ties="genuine", seed=int(rng.integers(2**31)))
@@ -604,7 +604,7 @@ def law_trial(rng: np.random.Generator) -> Trial:
 
 CASES_OF_TABLES = (
     Case(
-        "recall at the thresholds that `pacfourier fit` prints, three categorical columns",
+        "recall at the thresholds that `pacfourier fit` prints, two categorical columns",
         True,
         threshold_trial,
         NEVER,
