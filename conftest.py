@@ -9,11 +9,11 @@ NEEDS = {
     "cvxpy": ["tests/pacbayes/test_posteriors.py", "tests/pacbayes/test_yardsticks.py"],
     "dask": ["src/pacfourier/data/dask.py"],
     "matplotlib": [
-        "src/pacfourier/experiments",
-        "src/pacfourier/reports/reproduction_report.py",
+        "reproduction/figures.py",
+        "reproduction/report.py",
         "tests/benchmarks",
         "tests/contracts/test_examples.py",
-        "tests/experiments",
+        "tests/reproduction/test_report.py",
         "tests/plots",
     ],
     "pandas": [
@@ -30,7 +30,6 @@ NEEDS = {
         "tests/reports/test_tabular_report.py",
         "tests/tabular",
     ],
-    "pooch": ["src/pacfourier/datasets/download.py", "tests/datasets/test_download.py"],
     "pyarrow": [
         "src/pacfourier/tabular",
         "tests/export/test_fitted_tables.py",
@@ -83,7 +82,6 @@ NEEDS = {
         "tests/tabular/test_model_files.py",
         "tests/tabular/test_predict_command.py",
         "tests/test_cli.py",
-        "tests/experiments/test_reproduction_report.py",
     ],
 }
 collect_ignore = sorted(
