@@ -28,7 +28,7 @@ COVERED := $(addprefix --ignore=tests/,bounds core estimators pacbayes test_arra
 .venv/installed: pyproject.toml requirements/test.lock
 	$(PYTHON) -m venv .venv
 	$(BIN)/python $(PIP) --upgrade pip
-	$(BIN)/python $(PIP) $(PACKAGE)"[all,test,lint]" --constraint requirements/test.lock
+	$(BIN)/python $(PIP) $(PACKAGE)"[all,reproduction,test,lint]" --constraint requirements/test.lock
 	touch $@
 
 .venv-oldest/installed: pyproject.toml tools/oldest_versions.py
@@ -56,7 +56,7 @@ demo: .venv/installed  ## the main job on data that ships with scikit-learn, und
 	$(BIN)/python examples/plot_demo.py
 
 reproduce: .venv/installed  ## the paper's experiments, quick profile, under two minutes
-	$(BIN)/pacfourier reproduce
+	$(BIN)/python -m reproduction
 
 quick: .venv/installed  ## the goldens and some tests of every room, under a minute
 	$(BIN)/python -m pytest $(PARALLEL) $(WATCHED) -m quick
@@ -77,7 +77,7 @@ lint: .venv/installed  ## format, spelling, docstrings, sizes, imports and types
 	$(BIN)/python tools/function_sizes.py
 	$(BIN)/python tools/import_graph.py
 	$(BIN)/lint-imports
-	find src -name "*.py" | xargs $(BIN)/numpydoc lint
+	find src reproduction -name "*.py" | xargs $(BIN)/numpydoc lint
 	$(BIN)/python tools/public_docstrings.py
 	$(BIN)/mypy
 
@@ -87,7 +87,7 @@ audit: .venv/installed  ## known flaws and licences of what is installed, and no
 lock:  ## the newest versions of everything that the tests use, into requirements/test.lock
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python $(PIP) --upgrade pip
-	.venv-lock/bin/python $(PIP) --upgrade --editable ".[all,test,lint,docs]"
+	.venv-lock/bin/python $(PIP) --upgrade --editable ".[all,reproduction,test,lint,docs]"
 	.venv-lock/bin/python -m pip freeze --exclude-editable | sed "s/+cpu//" \
 		> requirements/test.lock
 
@@ -95,7 +95,7 @@ bench: .venv/installed  ## speed and memory against our goals, into docs/scale.m
 	$(BIN)/python benchmarks/run.py --write
 
 bench-gpu:  ## the sums on a CUDA device, with the torch and Triton of that machine
-	PYTHONPATH=src $(PYTHON) benchmarks/gpu.py
+	PYTHONPATH=src:. $(PYTHON) benchmarks/gpu.py
 
 # Two threads, which do not spin while they wait: other work on the machine then does less harm.
 predictors: .venv/installed  ## our predictors against eight others, into docs/predictors.md; hours

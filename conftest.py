@@ -14,11 +14,11 @@ NEEDS = {
     "cvxpy": ["tests/pacbayes/test_posteriors.py", "tests/pacbayes/test_yardsticks.py"],
     "dask": ["src/pacfourier/data/dask.py"],
     "matplotlib": [
-        "src/pacfourier/experiments",
-        "src/pacfourier/reports/reproduction_report.py",
+        "reproduction/figures.py",
+        "reproduction/report.py",
         "tests/benchmarks",
         "tests/contracts/test_examples.py",
-        "tests/experiments",
+        "tests/reproduction/test_report.py",
         "tests/plots",
     ],
     "pandas": [
@@ -35,7 +35,6 @@ NEEDS = {
         "tests/reports/test_tabular_report.py",
         "tests/tabular",
     ],
-    "pooch": ["src/pacfourier/datasets/download.py", "tests/datasets/test_download.py"],
     "pyarrow": [
         "src/pacfourier/tabular",
         "tests/export/test_fitted_tables.py",
@@ -87,7 +86,6 @@ NEEDS = {
         "tests/tabular/test_model_files.py",
         "tests/tabular/test_predict_command.py",
         "tests/test_cli.py",
-        "tests/experiments/test_reproduction_report.py",
     ],
 }
 collect_ignore = sorted(
@@ -116,12 +114,11 @@ QUICK = [
     "tests/core/test_features.py",
     "tests/data/test_batches.py",
     "tests/data/test_reservoir.py",
-    "tests/datasets/test_paper.py",
     "tests/estimators/test_bad_input.py",
     "tests/estimators/test_checks_of_predictions.py",
     "tests/estimators/test_linear_trials.py",
     "tests/estimators/test_partial_fit.py",
-    "tests/experiments/test_records.py",
+    "tests/reproduction/test_results.py",
     "tests/export/test_formula.py",
     "tests/pacbayes/test_assumptions.py",
     "tests/pacbayes/test_draws.py",

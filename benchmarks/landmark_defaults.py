@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from defaults import N_SPLITS, samples, split_samples, validation_error
 from pacfourier import PBLandmarks, RBFLandmarks
-from pacfourier.datasets import PAPER_DATASETS
+from reproduction.datasets import PAPER_DATASETS
 
 LANDMARKS = ("kmeans", "medoids", "random")
 FREQUENCIES = (("per_landmark", 64), ("shared", 64), ("shared", 1_000), ("shared", 5_000))

@@ -25,8 +25,8 @@ from pacfourier.core.alignment.racing import (
     representatives,
 )
 from pacfourier.core.alignment.sums import AlignmentSums, alignment_sums, balanced_losses
-from pacfourier.datasets import load
 from pacfourier.pacbayes.posteriors import gibbs_posterior, inverse_temperature_of_size
+from reproduction.datasets import load
 from ten_digits import ten_digits
 
 PICTURE = Path("docs", "images", "racing.png")
@@ -49,7 +49,7 @@ class Parts(NamedTuple):
 def parts_of(name: str) -> Parts:
     """Return the rows of a data set, in single precision."""
     if name == "MNIST":
-        images, digits = ten_digits(None, 60_000)
+        images, digits = ten_digits(60_000)
         X, y = (np.concatenate(each[:2]) for each in (images, digits))
         return Parts(X, y, images[2], digits[2])
     if name == "synthetic":

@@ -38,9 +38,9 @@ from pacfourier import (
 from pacfourier.core.alignment.sums import alignment_sums
 from pacfourier.core.alignment.targets import target_of
 from pacfourier.core.prior.frequencies import FrequencyPool
-from pacfourier.datasets import load
 from pacfourier.spectra import RBF
 from pages import markdown, write_between_marks
+from reproduction.datasets import load
 from ten_digits import ten_digits
 from twins import (
     bare_product,
@@ -133,7 +133,7 @@ def farm_rows():
 
 def digit_rows():
     """Measure a fit of BoostedRFF on 50,000 images of ten classes."""
-    images, digits = ten_digits(os.environ["PACFOURIER_DATA"], 60_000)
+    images, digits = ten_digits(60_000)
     model = BoostedRFF(100, random_state=0)
     model.fit(images[0][:10_000], digits[0][:10_000])
     yield from boosted_rows("BoostedRFF(100), MNIST", model, images[0], digits[0], 12.0)

@@ -11,31 +11,11 @@ from pacfourier.__main__ import main
 from pacfourier.cli import app
 from pacfourier.cli.printing import show
 
-COMMANDS = ("fit", "predict", "certify", "export", "reproduce")
+COMMANDS = ("fit", "predict", "certify", "export")
 
 
 def invoke(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-
-def squeezed(text):
-    """Return text without the frame and the line breaks of a printed table."""
-    return " ".join(text.replace("│", " ").split())
-
-
-def test_reproduce_names_the_option_and_the_file_that_a_folder_lacks(tmp_path):
-    result = invoke("reproduce", "--datasets", "adult", "--data", tmp_path)
-    assert result.exit_code == 2
-    assert "Error: --data must be a folder with 'adult.data', 'adult.test'" in result.stderr
-    assert len(result.stderr.splitlines()) == 1
-
-
-def test_reproduce_refuses_a_folder_that_is_not_there(tmp_path):
-    """Also if no data set needs a file from it."""
-    result = invoke("reproduce", "--datasets", "breast", "--data", tmp_path / "none")
-    assert result.exit_code == 2
-    assert result.stderr.startswith("Error: --data must be a folder, got ")
-    assert len(result.stderr.splitlines()) == 1
 
 
 def test_a_question_ends_with_its_mark():
@@ -77,10 +57,6 @@ def test_every_command_has_help(command):
     result = invoke(command, "--help")
     assert result.exit_code == 0
     assert "Usage:" in result.stdout
-
-
-def test_help_of_reproduce_names_every_experiment():
-    assert "all (these three) or small-d." in squeezed(invoke("reproduce", "--help").stdout)
 
 
 def test_help_waits_for_no_command():

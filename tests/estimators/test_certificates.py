@@ -13,7 +13,7 @@ from pacfourier.bounds import Bound, BoundRecord
 from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.core.alignment.sums import alignment_sums, signed_waves
 from pacfourier.core.alignment.targets import target_of
-from pacfourier.datasets import load
+from reproduction.datasets import load
 
 
 def two_gaussians(n_samples, rng, n_features=2):
@@ -429,7 +429,7 @@ def test_a_bootstrap_that_is_declared_genuine_is_why_the_word_is_asked_for(rng):
         _ = model.certificate().value
 
 
-def extreme_samples(name, data_folder):
+def extreme_samples(name):
     """Real data, and data of few values, where roundings do not average out."""
     rng = np.random.default_rng(0)
     y = np.arange(30_000) % 2
@@ -439,13 +439,14 @@ def extreme_samples(name, data_folder):
         return np.where(y, 101.3, 100.1)[:, np.newaxis], y
     if name == "large":
         return (1000.0 * y)[:, np.newaxis], y
-    data = load(name, data_folder)
+    data = load(name)
     return data.X[::7], data.y[::7]
 
 
+@pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize("name", ["mnist17", "ads", "adult", "indicators", "two values", "large"])
-def test_single_precision_is_paid_for(name, data_folder):
-    X, y = extreme_samples(name, data_folder)
+def test_single_precision_is_paid_for(name):
+    X, y = extreme_samples(name)
     single, double = (
         PBRFF(10, n_candidates=1500, target_type="binary", precision=precision, random_state=0).fit(
             X, y
@@ -476,12 +477,13 @@ def test_unknown_objects_are_refused(sample):
         fitted(sample).certificate(of="model")
 
 
-def test_gaps_on_digits_one_and_seven(data_folder):
+@pytest.mark.usefixtures("data_folder")
+def test_gaps_on_digits_one_and_seven():
     """The gaps (bound less empirical loss) of a reference table, up to the draw of the prior.
 
     The losses themselves vary by 0.02 with the 1,000 frequencies of the best bandwidth.
     """
-    data = load("mnist17", data_folder)
+    data = load("mnist17")
     rows = np.random.default_rng(0).permutation(len(data.y))[:9102]
     X, y = data.X[rows].astype(np.float32), data.y[rows]
     model = PBRFF(

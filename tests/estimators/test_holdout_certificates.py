@@ -22,11 +22,11 @@ from pacfourier import (
 )
 from pacfourier.bounds import BoundRecord
 from pacfourier.data.samples import Block, Sample
-from pacfourier.datasets import load
 from pacfourier.estimators.base import drawn_seed
 from pacfourier.estimators.gibbs_rff import SPLIT_STREAM
 from pacfourier.estimators.holdout import frozen_kernel, split_sample
 from pacfourier.pacbayes.holdout import frozen_certificate
+from reproduction.datasets import load
 
 X, Y = load_breast_cancer(return_X_y=True)
 FIT, FRESH = (X[::2], Y[::2]), (X[1::2], Y[1::2])
@@ -358,9 +358,10 @@ def test_dask_collections_are_refused():
 
 
 @pytest.mark.slow
-def test_mnist_is_certified_below_the_bar(data_folder):
+@pytest.mark.usefixtures("data_folder")
+def test_mnist_is_certified_below_the_bar():
     """One third of 9,102 rows certifies 0.106; all rows, at a price of 70 nats, 0.17."""
-    X, y, _ = load("mnist17", data_folder)
+    X, y, _ = load("mnist17")
     rows = np.random.default_rng(0).permutation(len(y))[:9102]
     model = GibbsRFF(
         100, beta=60.0, n_steps=60, certify_on=1 / 3, target_type="binary", random_state=0

@@ -13,8 +13,6 @@ FILE = Path(__file__).parent / "public_names.txt"
 MODULES = (
     "pacfourier",
     "pacfourier.bounds",
-    "pacfourier.datasets",
-    "pacfourier.experiments",
     "pacfourier.export",
     "pacfourier.plots",
     "pacfourier.spectra",
