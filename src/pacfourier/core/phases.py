@@ -50,11 +50,6 @@ LARGEST_DENSITY = 0.25
 FEWEST_SPARSE = 64
 # How many rows are looked at to find out.
 LOOKED_AT = 128
-# With fewer columns, BLAS is faster than vectors of which most lanes are empty. With more columns,
-# it is faster because it copies them to neighbouring memory first.
-FEWEST_COLUMNS, MOST_COLUMNS = 5, 8192
-# The processors for which OpenBLAS has loops with vectors of 512 bits.
-WIDE_BLAS = ("skylakex", "cooperlake", "sapphirerapids")
 # Rounding a phase of this size to single precision moves it by 1e-4 at most.
 LARGEST_SINGLE_PHASE = 1e-4 * 2.0**24
 
@@ -271,56 +266,13 @@ def dense_turns(
     for start in range(0, len(X), ROW_BLOCK):
         rows = slice(start, min(start + ROW_BLOCK, len(X)))
         block = X[rows].astype(dtype, copy=False)
-        yield rows, dense_product(block, columns, turns[: len(block)])
-
-
-def dense_product(left: Any, right: Any, products: Any = None) -> Any:
-    """Return the product of two matrices of the same precision.
-
-    A loop of our own multiplies where BLAS leaves half of the vectors of 512 bits unused. The
-    product is written to ``products`` if that is given: an array in C order.
-    """
-    from pacfourier.core.dense_products import TILE_ROWS, write_product
-
-    shape = len(left), right.shape[1]
-    if products is None:
-        products = np.empty(shape, dtype=left.dtype)
-    is_suitable = FEWEST_COLUMNS <= shape[1] <= MOST_COLUMNS and shape[0] >= TILE_ROWS
-    if not is_suitable or not is_blas_narrow():
-        return np.dot(left, right, out=products)
-    # Compiled loops do not check this.
-    is_one_type = left.dtype == right.dtype == products.dtype
-    if left.shape[1] != len(right) or products.shape != shape or not is_one_type:
-        raise ValueError(
-            "A product needs matrices of one type and of matching shapes, got "
-            f"{left.shape} {left.dtype} times {right.shape} {right.dtype} "
-            f"into {products.shape} {products.dtype}."
-        )
-    write_product(np.ascontiguousarray(left), np.ascontiguousarray(right), products)
-    return products
-
-
-@cache
-def is_blas_narrow() -> bool:
-    """Return whether the processor has vectors of 512 bits that OpenBLAS does not use."""
-    from pacfourier.core.dense_products import has_wide_vectors
-
-    libraries = _controller().lib_controllers
-    loops = {str(getattr(each, "architecture", "")).lower() for each in libraries} - {""}
-    return bool(loops) and loops.isdisjoint(WIDE_BLAS) and has_wide_vectors()
+        yield rows, np.dot(block, columns, out=turns[: len(block)])
 
 
 def transposed_product(left: NDArray[Any], block: Samples) -> NDArray[Any]:
     """Return ``left.T @ block`` for a dense or sparse block of rows, in the precision of left."""
     block = block.astype(left.dtype, copy=False)
-    # Transposing copies a matrix, so it is done to the narrower one.
-    if sparse.issparse(block):
-        found = (block.T @ left).T
-    elif left.shape[1] <= block.shape[1]:
-        found = dense_product(left.T, block)
-    else:
-        found = dense_product(block.T, left).T
-    return np.asarray(found)
+    return np.asarray((block.T @ left).T if sparse.issparse(block) else np.dot(left.T, block))
 
 
 def sparse_turns(

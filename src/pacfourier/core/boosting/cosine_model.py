@@ -10,12 +10,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy import sparse
 
 from pacfourier.arrays import FloatArray, Samples, by_kind
 from pacfourier.core.phases import (
     ROW_BLOCK,
-    dense_product,
     run_tasks,
     single_threaded_blas,
     transposed_product,
@@ -240,10 +238,7 @@ def product(block: Samples, weights: FloatArray) -> FloatArray:
     drops. They hold what the stack held before, and NumPy would warn of their invalid operations.
     """
     with np.errstate(invalid="ignore"):
-        found: FloatArray = (
-            block @ weights if sparse.issparse(block) else dense_product(block, weights)
-        )
-    return found
+        return block @ weights
 
 
 @by_kind
