@@ -14,7 +14,7 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_array
 
 from pacfourier.arrays import IntArray, by_kind, host
-from pacfourier.core.phases import precision_of
+from pacfourier.core.precision import precision_of
 from pacfourier.data.blocks import BlockedSample
 from pacfourier.data.samples import Sample
 

@@ -5,7 +5,6 @@ import numpy as np
 from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.core.alignment.targets import Target
 from pacfourier.core.features import features_in
-from pacfourier.core.phases import single_threaded_blas
 from pacfourier.core.sampling.complementary import (
     chance_share,
     column_products,
@@ -13,6 +12,7 @@ from pacfourier.core.sampling.complementary import (
     fewest_errors,
     forward_choice,
 )
+from pacfourier.core.threads import single_threaded_blas
 from pacfourier.data.reservoir import Reservoir
 
 # Up to so many frequencies, the choice is revised: each is taken out once and chosen anew. The time

@@ -14,9 +14,10 @@ from pacfourier.core.alignment.landmarks import (
 from pacfourier.core.alignment.summary import row_fingerprints
 from pacfourier.core.alignment.sums import alignment_sums
 from pacfourier.core.alignment.targets import Target
-from pacfourier.core.phases import cut, single_threaded_blas
 from pacfourier.core.prior.frequencies import FrequencyPool
+from pacfourier.core.products import cut
 from pacfourier.core.sampling.complementary_columns import forward_columns
+from pacfourier.core.threads import single_threaded_blas
 from pacfourier.data.distances import kernel_matrix
 from pacfourier.data.reservoir import MOST_ROWS
 from pacfourier.data.selection import medoids_among

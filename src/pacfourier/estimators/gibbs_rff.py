@@ -23,7 +23,7 @@ from pacfourier.core.alignment.sums import (
     target_losses,
 )
 from pacfourier.core.alignment.targets import Target, TargetType, target_type_of
-from pacfourier.core.phases import PRECISIONS, single_threaded_blas
+from pacfourier.core.precision import PRECISIONS
 from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.core.sampling.particles import TemperedPosterior
 from pacfourier.core.sampling.smc import (
@@ -33,6 +33,7 @@ from pacfourier.core.sampling.smc import (
     pilot_schedule,
     systematic_indices,
 )
+from pacfourier.core.threads import single_threaded_blas
 from pacfourier.data.samples import Block, labelled_rows
 from pacfourier.estimators.base import (
     AnySample,

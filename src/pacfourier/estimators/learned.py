@@ -31,7 +31,7 @@ from pacfourier.core.alignment.targets import (
     target_of,
     target_type_of,
 )
-from pacfourier.core.phases import PRECISIONS, Precision
+from pacfourier.core.precision import PRECISIONS, Precision
 from pacfourier.core.prior.frequencies import DRAW_STREAM, FrequencyPool
 from pacfourier.data.reservoir import Reservoir, reservoir_of
 from pacfourier.data.samples import Block, learned_rows

@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from pacfourier import PBLandmarks, RBFLandmarks, spectra
-from pacfourier.core import phases
+from pacfourier.core import products
 from pacfourier.core.alignment import landmarks
 from pacfourier.data.distances import kernel_matrix
 
@@ -73,7 +73,7 @@ def test_rows_and_frequencies_of_shared_similarities_come_in_parts(container, sa
     model = PBLandmarks("random", n_landmarks=5, frequencies="shared", random_state=0)
     whole = model.fit(container(X), y).transform(container(X))
     monkeypatch.setattr(landmarks, "ROWS_TOGETHER", 7)
-    monkeypatch.setattr(landmarks, "frequency_bands", lambda size, _: phases.cut(size, 10))
+    monkeypatch.setattr(landmarks, "frequency_bands", lambda size, _: products.cut(size, 10))
     np.testing.assert_allclose(model.transform(container(X)), whole, rtol=0, atol=1e-14)
 
 

@@ -12,7 +12,7 @@ from pacfourier.core.alignment.summary import (
     sample_summary,
 )
 from pacfourier.core.alignment.targets import ClassTarget, LabelSetTarget
-from pacfourier.core.phases import ROW_BLOCK
+from pacfourier.core.products import ROW_BLOCK
 
 CONTAINERS = [np.asarray, sparse.csr_matrix, sparse.csr_array]
 

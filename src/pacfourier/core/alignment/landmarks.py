@@ -22,19 +22,15 @@ from scipy import sparse
 from pacfourier.arrays import ComplexArray, FloatArray, Samples, by_kind, is_tensor, matching
 from pacfourier.core.alignment.sums import AlignmentSums
 from pacfourier.core.features import fourier_features
-from pacfourier.core.phases import (
-    FREQUENCY_BAND,
-    LARGEST_BAND,
-    cut,
-    frequency_bands,
+from pacfourier.core.precision import (
     largest_magnitudes,
     phase_sizes,
     precision_groups,
     precision_of,
-    run_tasks,
-    turn_blocks,
 )
 from pacfourier.core.prior.frequencies import FrequencyPool
+from pacfourier.core.products import FREQUENCY_BAND, LARGEST_BAND, cut, frequency_bands, turn_blocks
+from pacfourier.core.threads import run_tasks
 
 __all__ = [
     "LandmarkWaves",

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 from pacfourier.arrays import FloatArray, IntArray, Samples, by_kind
-from pacfourier.core.phases import ROW_BLOCK, row_parts, run_tasks
+from pacfourier.core.products import ROW_BLOCK, row_parts
+from pacfourier.core.threads import run_tasks
 
 __all__ = ["SampleSummary", "sample_summary"]
 

@@ -12,13 +12,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from pacfourier.arrays import FloatArray, Samples, by_kind
-from pacfourier.core.phases import (
-    ROW_BLOCK,
-    run_tasks,
-    single_threaded_blas,
-    transposed_product,
-    turn_blocks,
-)
+from pacfourier.core.products import ROW_BLOCK, transposed_product, turn_blocks
+from pacfourier.core.threads import run_tasks, single_threaded_blas
 
 __all__ = [
     "CosineModel",

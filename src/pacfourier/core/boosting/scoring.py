@@ -15,7 +15,7 @@ import numpy as np
 from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.core.boosting.columns import Columns
 from pacfourier.core.boosting.folded import FoldedModel
-from pacfourier.core.phases import run_tasks
+from pacfourier.core.threads import run_tasks
 
 __all__ = ["ScoringModel", "row_scores", "scoring_model", "scoring_models"]
 

@@ -7,8 +7,8 @@ import numpy as np
 from scipy.special import log_softmax
 
 from pacfourier.arrays import FloatArray
-from pacfourier.core.phases import frequency_bands
 from pacfourier.core.prior.frequencies import FrequencyPool
+from pacfourier.core.products import frequency_bands
 from pacfourier.spectra import Mixture, Spectrum
 
 __all__ = ["log_component_shares", "three_bandwidths"]

@@ -15,13 +15,13 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 
 from pacfourier.arrays import FloatArray, IntArray
-from pacfourier.core.phases import aligned_zeros
 from pacfourier.core.prior.structured import (
     chi_radii,
     padded_size,
     random_signs,
     structured_directions,
 )
+from pacfourier.core.products import aligned_zeros
 from pacfourier.spectra import Spectrum
 
 __all__ = ["SAMPLINGS", "ChosenFrequencies", "FrequencyPool", "Sampling"]

@@ -18,7 +18,8 @@ import numpy as np
 from scipy.special import chdtri
 
 from pacfourier.arrays import FloatArray, IntArray
-from pacfourier.core.phases import cut, run_tasks
+from pacfourier.core.products import cut
+from pacfourier.core.threads import run_tasks
 
 __all__ = [
     "chance_share",
