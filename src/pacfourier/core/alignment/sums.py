@@ -122,15 +122,6 @@ class AlignmentSums:
             totals=recoder @ self.totals,
         )
 
-    def taken(self, columns: IntArray) -> "AlignmentSums":
-        """Return the sums of some of the frequencies. A frequency may be taken several times."""
-        return replace(
-            self,
-            waves=self.waves[:, columns],
-            harmonics=self.harmonics[columns],
-            rounding=self.rounding[columns],
-        )
-
     @property
     def effective_samples(self) -> float:
         """Kish's number of samples, (sum w)^2 / sum w^2. It is n if all weights are equal."""

@@ -34,9 +34,8 @@ UNIT = 512
 # How many units draw their scales together, if a row has one scale: those of 32,768 rows.
 UNITS_TOGETHER = 64
 # Streams of random numbers of a pool. Unit u of its rows uses stream FIRST_UNIT + u, and band b of
-# structured rows uses stream (COUPLING_STREAM, b). RACE_STREAM chooses the first rows of a race.
+# structured rows uses stream (COUPLING_STREAM, b).
 DRAW_STREAM, COUPLING_STREAM, FIRST_UNIT = 0, 1, 2
-RACE_STREAM = (DRAW_STREAM, 1)
 LARGEST_SOBOL_DIMENSION = 21201
 
 
