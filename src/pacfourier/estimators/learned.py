@@ -47,11 +47,7 @@ from pacfourier.estimators.base import (
     set_classes,
     warn_of_many_classes,
 )
-from pacfourier.estimators.complementary import (
-    complementary_frequencies,
-    is_revised_choice,
-    shortlist_size,
-)
+from pacfourier.estimators.complementary import complementary_frequencies
 from pacfourier.pacbayes.assumptions import Ties
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import (
@@ -61,6 +57,7 @@ from pacfourier.pacbayes.evidence import (
     default_bound,
 )
 from pacfourier.pacbayes.posteriors import (
+    DRAWS_FROM_ROWS,
     Draw,
     Posterior,
     PosteriorRequest,
@@ -71,8 +68,6 @@ from pacfourier.pacbayes.posteriors import (
 
 # Up to this many multiplications precision="auto" is double, because it takes no time.
 SMALL_WORK = 10**9
-# Complementary draws multiply gains by this power of 1 - 2 loss.
-PREFERENCE = 0.25
 # Failure probability of the certificate that beta="bound" minimises.
 EPSILON = 0.05
 
@@ -96,16 +91,6 @@ class Learned(NamedTuple):
     sums: AlignmentSums
     summary: SampleSummary
     rows: Reservoir | None = None
-
-    @property
-    def kept_rows(self) -> Reservoir:
-        """The bounded part of the rows. Raises ValueError if there is none."""
-        if self.rows is None:
-            raise ValueError(
-                "draw='complementary' needs some rows of the data, and this model was fitted with "
-                "another draw: fit again with draw='complementary'."
-            )
-        return self.rows
 
     def merge(self, other: Self) -> "Learned":
         """Return the result for both data sets. Their labels must be coded in the same way."""
@@ -347,7 +332,7 @@ class LearnedFourierMap(SupervisedFourierMap):
                 draft.pool_ = prior_pool(sample, self, self.n_candidates)
             else:
                 check_same_classes(self._target, classes)
-            seed = draft.pool_.seed if self.draw == "complementary" else None
+            seed = draft.pool_.seed if self.draw in DRAWS_FROM_ROWS else None
             learned = reduced(sample, draft._target, draft.pool_, self.precision, seed)
             if not is_first:
                 learned = self._learned().merge(learned)
@@ -454,49 +439,17 @@ def choose(
         lambda weights: default_bound(evidence(), weights, EPSILON),
     )
     posterior = rule.posterior(request)
-    if draw == "complementary":
-        # Many weights are equal or zero. Among those, the losses decide.
-        ranking = np.lexsort((selection_losses, -posterior.weights))
-        shortlist = ranking[: shortlist_size(n_frequencies, len(learned.kept_rows.keys))]
-        balanced = balanced_losses(sums, target)[shortlist]
-        chosen = chosen_together(
-            learned,
-            pool[shortlist],
-            balanced,
-            n_frequencies,
-            is_balanced=is_balanced,
-            power=PREFERENCE,
-            is_revised=is_revised_choice(n_frequencies),
-        )
-        kept = shortlist[chosen]
-        weights = np.full(n_frequencies, 1 / n_frequencies)
-    else:
-        kept, weights = draw_frequencies(
-            posterior.weights, n_frequencies, draw, pool.stream(DRAW_STREAM)
-        )
-    return Choice(losses, selection_losses, posterior, kept, weights)
-
-
-def chosen_together(
-    learned: Learned,
-    candidates: FloatArray,
-    losses: FloatArray,
-    size: int,
-    *,
-    is_balanced: bool,
-    power: float,
-    is_revised: bool,
-) -> IntArray:
-    """Return the indices of candidates that complement each other."""
-    return complementary_frequencies(
-        learned.kept_rows,
-        candidates,
-        losses,
-        size,
-        target=learned.target,
-        totals=learned.sums.totals,
-        n_samples=learned.sums.n_samples,
+    together = partial(
+        complementary_frequencies,
+        learned.rows,
+        pool,
+        posterior.weights,
+        selection_losses,
+        n_frequencies,
+        target=target,
+        sums=sums,
         is_balanced=is_balanced,
-        power=power,
-        is_revised=is_revised,
     )
+    rng = pool.stream(DRAW_STREAM)
+    kept, weights = draw_frequencies(posterior.weights, n_frequencies, draw, rng, together)
+    return Choice(losses, selection_losses, posterior, kept, weights)

@@ -39,6 +39,8 @@ __all__ = [
 
 Draw = Literal["replacement", "distinct", "weighted", "complementary"]
 DRAWS = ("replacement", "distinct", "weighted", "complementary")
+# These look at some rows of the data.
+DRAWS_FROM_ROWS = ("complementary",)
 # Multiplied by exp(-100), a number is smaller than the rounding error of the number itself.
 LARGEST_STEP = 100.0
 # How many widths of the posterior beta="bound" tries.
@@ -302,24 +304,34 @@ def decreasing_root(decreasing: Callable[[float], float], start: float) -> float
     return float(brentq(decreasing, lower, upper, xtol=1e-13, rtol=1e-14, maxiter=200))
 
 
+def _without_rows() -> IntArray:
+    """Raise ValueError: a choice was asked for that needs rows of the data."""
+    raise ValueError("draw='complementary' needs rows of the data, got none.")
+
+
 def draw_frequencies(
-    posterior: FloatArray, size: int, draw: Draw, rng: np.random.Generator
+    posterior: FloatArray,
+    size: int,
+    draw: Draw,
+    rng: np.random.Generator,
+    together: Callable[[], IntArray] = _without_rows,
 ) -> tuple[IntArray, FloatArray]:
     """Return the indices of the kept frequencies and their weights in the deployed kernel.
-
-    The draw "complementary" is not made here, because it needs data.
 
     Parameters
     ----------
     posterior : array of shape (n_candidates,)
     size : int
         The number of kept frequencies.
-    draw : {"replacement", "distinct", "weighted"}
+    draw : {"replacement", "distinct", "weighted", "complementary"}
         "replacement" draws independently, as in the paper. A concentrated posterior then gives the
         same frequency many times. "distinct" draws one frequency after the other without
         replacement, with probabilities proportional to the remaining weights. "weighted" keeps the
-        frequencies of largest weight, and their weights in proportion.
+        frequencies of largest weight, and their weights in proportion. "complementary" keeps what
+        ``together`` returns.
     rng : numpy.random.Generator
+    together : callable
+        Returns the indices of frequencies that were chosen together, on some rows of the data.
 
     Returns
     -------
@@ -331,6 +343,8 @@ def draw_frequencies(
     if draw == "weighted":
         chosen = _largest(posterior, size)
         return chosen, posterior[chosen] / posterior[chosen].sum()
+    if draw == "complementary":
+        return together(), np.full(size, 1 / size)
     choose = _independent if draw == "replacement" else _distinct
     return choose(posterior, size, rng), np.full(size, 1 / size)
 

@@ -1,32 +1,26 @@
-r"""Frequencies chosen together, each for what the others leave unexplained.
+r"""Candidates chosen together, each for what the others leave unexplained.
 
-Frequencies of small alignment loss are often near copies of each other, so the next one adds little
-to a linear model. Forward selection looks at the residuals instead: it takes the candidate that
-explains most of them, fits again, and goes on (orthogonal least squares; Chen, Billings and Luo,
-1989). A sweep of exchanges then takes each out again and chooses anew, because the first were
-chosen when the later ones were not known.
-
-For two classes, the squared error is not what counts in the end: a frequency may tell how likely a
-class is, and change no decision. So choices are compared by the errors of a linear model, too.
+A frequency has two columns, its cosine and its sine, and a landmark has one. Frequencies of small
+alignment loss are often near copies of each other, so the next one adds little to a linear model.
+Forward selection looks at the residuals instead: it takes the candidate that explains most of them,
+fits again, and goes on (orthogonal least squares; Chen, Billings and Luo, 1989). A sweep of
+exchanges then takes each out again and chooses anew, because the first were chosen when the later
+ones were not known.
 """
 
-from collections.abc import Sequence
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtri
 
 from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.core.products import cut
 from pacfourier.core.threads import run_tasks
 
 __all__ = [
-    "chance_share",
     "column_products",
     "exchanged_choice",
     "explained_gains",
-    "fewest_errors",
     "forward_choice",
 ]
 
@@ -38,8 +32,6 @@ RIDGE = 1e-5
 NEGLIGIBLE_GAIN = 1e-5
 # A thread computes the products of so many rows with so many others.
 ROWS_TOGETHER = 256
-# The power of the merits where chance could give the best gain.
-DOUBTFUL_POWER = 4
 # Relative to the largest value of an output; a smaller standard deviation is a rounding error.
 SMALLEST_DEVIATION = 1e-9
 
@@ -49,9 +41,9 @@ class ColumnProducts(NamedTuple):
 
     Attributes
     ----------
-    columns : array of shape (2 n_candidates, 2 n_candidates)
-        Products of all cosines, followed by all sines, with each other.
-    aligned : array of shape (2, n_candidates, n_outputs)
+    columns : array of shape (n_parts n_candidates, n_parts n_candidates)
+        Products of the first column of every candidate, followed by the second, with each other.
+    aligned : array of shape (n_parts, n_candidates, n_outputs)
         Their products with the outputs.
     merits : array of shape (n_candidates,)
         Non-negative factors of the gains.
@@ -66,11 +58,10 @@ class ColumnProducts(NamedTuple):
 
     @property
     def gram(self) -> FloatArray:
-        """The products c.c, c.s and s.s of each candidate, of shape (3, n_candidates)."""
-        cosines = np.arange(len(self.merits))
-        sines = len(self.merits) + cosines
-        pairs = ((cosines, cosines), (cosines, sines), (sines, sines))
-        return np.stack([self.columns[pair] for pair in pairs]).astype(np.float64)
+        """The products of the columns of each candidate, of shape (n_pairs, n_candidates)."""
+        places = np.arange(len(self.columns)).reshape(len(self.aligned), -1)
+        products = [self.columns[pair] for pair in combinations_with_replacement(places, 2)]
+        return np.stack(products).astype(np.float64)
 
     def gains(self, aligned: FloatArray, gram: FloatArray) -> FloatArray:
         """Return how much of the residuals each candidate explains, or zero if it is negligible."""
@@ -86,8 +77,8 @@ def column_products(
 
     Parameters
     ----------
-    waves : array of shape (2, n_candidates, n_samples)
-        The cosines and the sines of each candidate.
+    waves : array of shape (n_parts, n_candidates, n_samples)
+        The columns of each candidate: its cosines and its sines.
     outputs : array of shape (n_samples, n_outputs)
         What a linear model with an intercept should predict. They are scaled to variance one, so
         that each of them counts the same.
@@ -125,49 +116,32 @@ def products_of_rows(rows: FloatArray) -> FloatArray:
     return products
 
 
-def chance_share(n_candidates: int, weights: FloatArray, n_outputs: int) -> float:
-    r"""Return which share of pure noise the best of many candidates explains.
-
-    .. math:: \frac{1}{n K} \, \chi^2_{2 K, 1 / M}
-
-    A cosine and a sine explain :math:`\chi^2_{2 K} / (n K)` of K outputs of noise, where n is the
-    number of samples, or of equal weights that are as informative. This is the value that each of M
-    candidates exceeds with probability 1 / M.
-    """
-    n_samples = weights.sum() ** 2 / np.square(weights).sum()
-    return float(chdtri(2 * n_outputs, 1 / n_candidates) / (n_samples * n_outputs))
-
-
-def forward_choice(products: ColumnProducts, size: int, chance: float = 0.0) -> IntArray:
+def forward_choice(products: ColumnProducts, size: int) -> IntArray:
     """Return the indices of candidates, in the order in which forward selection takes them.
 
     Each step takes the candidate with the largest product of its merit and its gain, which is what
-    it explains of the residuals. If the best gain is at most the share ``chance`` of the residuals,
-    the fourth power of the merits is used. If no candidate gains anything, the first free one is
-    taken. The first indices do not depend on ``size``.
+    it explains of the residuals. If no candidate gains anything, the first free one is taken. The
+    first indices do not depend on ``size``.
     """
     columns, merits = products.columns, products.merits
     aligned, gram = products.aligned.copy(), products.gram
+    n_parts = len(aligned)
     # Row k holds the products of all columns with the k-th chosen one, made orthogonal.
-    taken = np.empty((2 * size, len(columns)))
+    taken = np.empty((n_parts * size, len(columns)))
     chosen = np.empty(size, dtype=np.intp)
     is_free = np.ones(len(merits), dtype=bool)
-    residual = products.total
     for k in range(size):
-        gains = products.gains(aligned, gram)
-        is_doubtful = gains[is_free].max() <= chance * residual
-        scores = merits ** (DOUBTFUL_POWER if is_doubtful else 1) * gains
+        scores = merits * products.gains(aligned, gram)
         chosen[k] = np.argmax(np.where(is_free, scores, -1.0))
         is_free[chosen[k]] = False
-        residual -= gains[chosen[k]]
-        for i in (0, 1):
-            column, before = i * len(merits) + chosen[k], taken[: 2 * k + i]
+        for i in range(n_parts):
+            column, before = i * len(merits) + chosen[k], taken[: n_parts * k + i]
             rest = columns[column] - before[:, column] @ before
             length = np.sqrt(max(rest[column], 0.0) + RIDGE)
-            taken[2 * k + i] = rest / length
-            new = taken[2 * k + i].reshape(2, len(merits))
+            taken[n_parts * k + i] = rest / length
+            new = taken[n_parts * k + i].reshape(n_parts, len(merits))
             aligned -= new[..., np.newaxis] * (aligned[i, chosen[k]] / length)
-            gram -= np.stack([new[0] ** 2, new[0] * new[1], new[1] ** 2])
+            gram -= np.stack([a * b for a, b in combinations_with_replacement(new, 2)])
     return chosen
 
 
@@ -195,52 +169,20 @@ def left_over(products: ColumnProducts, chosen: IntArray) -> tuple[FloatArray, F
               G - G_S^\top (G_{SS} + \rho I)^{-1} G_S
 
     Here G are the products of all columns, B their products with the outputs, S the chosen columns,
-    and :math:`\rho` is the ridge. Of the second, only the 2 x 2 blocks of candidates are computed.
+    and :math:`\rho` is the ridge. Of the second, only the blocks of single candidates are computed.
     """
-    n_candidates = len(products.merits)
-    columns = np.concatenate([chosen, n_candidates + chosen])
+    n_parts, n_candidates = products.aligned.shape[:2]
+    columns = (n_candidates * np.arange(n_parts)[:, np.newaxis] + chosen).ravel()
     rows = products.columns[columns].astype(np.float64)
     values, vectors = np.linalg.eigh(rows[:, columns])
     # Rounding may leave eigenvalues slightly negative.
     roots = (vectors / np.sqrt(np.maximum(values, 0.0) + RIDGE)).T
     taken = roots @ rows
-    flat = products.aligned.reshape(2 * n_candidates, -1)
+    flat = products.aligned.reshape(n_parts * n_candidates, -1)
     explained = (taken.T @ (roots @ flat[columns])).reshape(products.aligned.shape)
-    taken = taken.reshape(-1, 2, n_candidates)
-    pairs = ((0, 0), (0, 1), (1, 1))
-    shared = [np.einsum("km,km->m", taken[:, i], taken[:, j]) for i, j in pairs]
+    parts = taken.reshape(-1, n_parts, n_candidates).transpose(1, 0, 2)
+    shared = [np.einsum("km,km->m", *pair) for pair in combinations_with_replacement(parts, 2)]
     return products.aligned - explained, products.gram - np.stack(shared)
-
-
-def fewest_errors(
-    choices: Sequence[IntArray], waves: FloatArray, signs: FloatArray, weights: FloatArray
-) -> IntArray:
-    """Return the choice with which a linear model makes the fewest errors, the first of equals.
-
-    Parameters
-    ----------
-    choices : sequence of arrays of shape (size,)
-        Indices of candidates.
-    waves : array of shape (2, n_candidates, n_samples)
-        The cosines and the sines of each candidate.
-    signs : array of shape (n_samples,)
-        Which of two classes each sample has.
-    weights : array of shape (n_samples,)
-        How much an error counts.
-    """
-    errors = [sign_errors(waves[:, chosen], signs, weights) for chosen in choices]
-    return choices[int(np.argmin(errors))]
-
-
-def sign_errors(waves: FloatArray, signs: FloatArray, weights: FloatArray) -> float:
-    """Return the weight of the samples to which least squares with an intercept give a wrong sign.
-
-    Classes are not balanced here: most linear models count every sample once.
-    """
-    columns = np.concatenate([*waves, np.ones((1, len(signs)))]).astype(np.float64)
-    scaled = columns * (weights / weights.sum())
-    fit = np.linalg.solve(scaled @ columns.T + RIDGE * np.eye(len(columns)), scaled @ signs)
-    return float(weights[(fit @ columns > 0) != (signs > 0)].sum())
 
 
 def standardised(outputs: FloatArray, shares: FloatArray) -> FloatArray:
@@ -260,19 +202,21 @@ def explained_gains(aligned: FloatArray, gram: FloatArray) -> FloatArray:
     Here c and s are the cosines and sines of a candidate after the columns chosen so far are taken
     out, G is their 2 x 2 Gram matrix, :math:`r_k` are the residuals of output k, and the ridge
     :math:`\rho` is tiny. Without the ridge, the gain is the decrease of the squared error of a
-    linear model when c and s are added to it.
+    linear model when c and s are added to it. Without a sine, b has the product of c only.
 
     Parameters
     ----------
-    aligned : array of shape (2, n_candidates, n_outputs)
+    aligned : array of shape (n_parts, n_candidates, n_outputs)
         The b_k.
-    gram : array of shape (3, n_candidates)
-        The entries c.c, c.s and s.s of G.
+    gram : array of shape (n_pairs, n_candidates)
+        The entries c.c, c.s and s.s of G, or c.c alone.
 
     Returns
     -------
     gains : array of shape (n_candidates,)
     """
+    if len(aligned) == 1:
+        return np.square(aligned[0]).sum(axis=1) / (np.maximum(gram[0], 0.0) + RIDGE)
     cosines, crossed, sines = gram[0] + RIDGE, gram[1], gram[2] + RIDGE
     squares = np.einsum("imk,jmk->ijm", aligned, aligned)
     weighted = sines * squares[0, 0] - 2 * crossed * squares[0, 1] + cosines * squares[1, 1]
