@@ -193,11 +193,9 @@ def fits_of_rbf_landmarks(seed: int, _folder: Path) -> None:
 def fits_of_pb_landmarks(seed: int, _folder: Path) -> None:
     """Fit ``PBLandmarks``: losses, similarities and certificate."""
     case, rng = random_case(seed, CLASSES, weighted=False), np.random.default_rng([seed, 1])
-    shared = bool(rng.integers(2))
     model = PBLandmarks(
         n_frequencies=6,
         beta=float(10.0 ** rng.integers(-3, 12)),
-        frequencies="shared" if shared else "per_landmark",
         **landmark_parameters(rng, seed),
     )
     fitted(model, case, seed, learned)

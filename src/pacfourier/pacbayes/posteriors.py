@@ -17,7 +17,6 @@ from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import softmax
 
 from pacfourier.arrays import FloatArray, IntArray
 
@@ -34,7 +33,6 @@ __all__ = [
     "gibbs_posterior",
     "inverse_temperature_of_size",
     "least_bounded_temperature",
-    "tilted_posteriors",
 ]
 
 Draw = Literal["replacement", "distinct", "weighted", "complementary"]
@@ -176,33 +174,6 @@ def gibbs_posterior(losses: FloatArray, inverse_temperature: float) -> FloatArra
     # A common shift of the losses does not change Q; this one keeps exp() finite.
     weights = np.exp(-inverse_temperature * (losses - losses.min()))
     return weights / weights.sum()
-
-
-def tilted_posteriors(
-    log_shares: FloatArray, losses: FloatArray, inverse_temperatures: FloatArray
-) -> FloatArray:
-    r"""Return Gibbs posteriors that start from given weights instead of the uniform prior.
-
-    .. math:: Q^l_m \propto s^l_m \, e^{-t_l \hat L^l_m} .
-
-    It is the unique minimiser of :math:`t_l \sum_m Q_m \hat L^l_m + \mathrm{KL}(Q \Vert s^l)`. A
-    temperature of zero gives the shares s, and equal shares give the Gibbs posterior.
-
-    Parameters
-    ----------
-    log_shares : array of shape (n_posteriors, n_frequencies)
-        The logarithms of s, up to a constant.
-    losses : array of shape (n_posteriors, n_frequencies)
-    inverse_temperatures : array of shape (n_posteriors,)
-        The t, at least zero.
-
-    Returns
-    -------
-    posteriors : array of shape (n_posteriors, n_frequencies)
-    """
-    tilts = np.asarray(inverse_temperatures)[:, np.newaxis] * losses
-    posteriors: FloatArray = softmax(log_shares - tilts, axis=1)
-    return posteriors
 
 
 def inverse_temperature_of_size(losses: FloatArray, size: float) -> float:

@@ -103,16 +103,6 @@ def test_the_gain_is_the_decrease_of_the_squared_error(rng, monkeypatch):
         assert gains[m] == pytest.approx(np.square(residuals).sum() - error)
 
 
-def test_candidates_of_one_column_are_chosen_by_the_squared_error_too(problem, monkeypatch):
-    monkeypatch.setattr(complementary, "RIDGE", 1e-12)
-    columns, outputs, weights = problem[0][:1], *problem[1:]
-    found = plain_choice(columns, outputs, weights, 10)
-    assert found.tolist() == naive_choice(columns, outputs, weights, 10)
-    start = found[-4:]
-    exchanged = exchanged_choice(plain_products(columns, outputs, weights), start)
-    assert exchanged.tolist() == naive_exchange((columns, outputs, weights), start)
-
-
 def test_fewer_are_the_first_of_more(problem):
     all_of_them = plain_choice(*problem, 25)
     np.testing.assert_array_equal(plain_choice(*problem, 8), all_of_them[:8])

@@ -1,11 +1,10 @@
-r"""Candidates chosen together, each for what the others leave unexplained.
+r"""Frequencies chosen together, each for what the others leave unexplained.
 
-A frequency has two columns, its cosine and its sine, and a landmark has one. Frequencies of small
-alignment loss are often near copies of each other, so the next one adds little to a linear model.
-Forward selection looks at the residuals instead: it takes the candidate that explains most of them,
-fits again, and goes on (orthogonal least squares; Chen, Billings and Luo, 1989). A sweep of
-exchanges then takes each out again and chooses anew, because the first were chosen when the later
-ones were not known.
+Frequencies of small alignment loss are often near copies of each other, so the next one adds little
+to a linear model. Forward selection looks at the residuals instead: it takes the candidate that
+explains most of them, fits again, and goes on (orthogonal least squares; Chen, Billings and Luo,
+1989). A sweep of exchanges then takes each out again and chooses anew, because the first were
+chosen when the later ones were not known.
 """
 
 from itertools import combinations_with_replacement
@@ -41,9 +40,9 @@ class ColumnProducts(NamedTuple):
 
     Attributes
     ----------
-    columns : array of shape (n_parts n_candidates, n_parts n_candidates)
-        Products of the first column of every candidate, followed by the second, with each other.
-    aligned : array of shape (n_parts, n_candidates, n_outputs)
+    columns : array of shape (2 n_candidates, 2 n_candidates)
+        Products of all cosines, followed by all sines, with each other.
+    aligned : array of shape (2, n_candidates, n_outputs)
         Their products with the outputs.
     merits : array of shape (n_candidates,)
         Non-negative factors of the gains.
@@ -58,10 +57,11 @@ class ColumnProducts(NamedTuple):
 
     @property
     def gram(self) -> FloatArray:
-        """The products of the columns of each candidate, of shape (n_pairs, n_candidates)."""
-        places = np.arange(len(self.columns)).reshape(len(self.aligned), -1)
-        products = [self.columns[pair] for pair in combinations_with_replacement(places, 2)]
-        return np.stack(products).astype(np.float64)
+        """The products c.c, c.s and s.s of each candidate, of shape (3, n_candidates)."""
+        cosines = np.arange(len(self.merits))
+        sines = len(self.merits) + cosines
+        pairs = ((cosines, cosines), (cosines, sines), (sines, sines))
+        return np.stack([self.columns[pair] for pair in pairs]).astype(np.float64)
 
     def gains(self, aligned: FloatArray, gram: FloatArray) -> FloatArray:
         """Return how much of the residuals each candidate explains, or zero if it is negligible."""
@@ -77,8 +77,8 @@ def column_products(
 
     Parameters
     ----------
-    waves : array of shape (n_parts, n_candidates, n_samples)
-        The columns of each candidate: its cosines and its sines.
+    waves : array of shape (2, n_candidates, n_samples)
+        The cosines and the sines of each candidate.
     outputs : array of shape (n_samples, n_outputs)
         What a linear model with an intercept should predict. They are scaled to variance one, so
         that each of them counts the same.
@@ -125,23 +125,22 @@ def forward_choice(products: ColumnProducts, size: int) -> IntArray:
     """
     columns, merits = products.columns, products.merits
     aligned, gram = products.aligned.copy(), products.gram
-    n_parts = len(aligned)
     # Row k holds the products of all columns with the k-th chosen one, made orthogonal.
-    taken = np.empty((n_parts * size, len(columns)))
+    taken = np.empty((2 * size, len(columns)))
     chosen = np.empty(size, dtype=np.intp)
     is_free = np.ones(len(merits), dtype=bool)
     for k in range(size):
         scores = merits * products.gains(aligned, gram)
         chosen[k] = np.argmax(np.where(is_free, scores, -1.0))
         is_free[chosen[k]] = False
-        for i in range(n_parts):
-            column, before = i * len(merits) + chosen[k], taken[: n_parts * k + i]
+        for i in (0, 1):
+            column, before = i * len(merits) + chosen[k], taken[: 2 * k + i]
             rest = columns[column] - before[:, column] @ before
             length = np.sqrt(max(rest[column], 0.0) + RIDGE)
-            taken[n_parts * k + i] = rest / length
-            new = taken[n_parts * k + i].reshape(n_parts, len(merits))
+            taken[2 * k + i] = rest / length
+            new = taken[2 * k + i].reshape(2, len(merits))
             aligned -= new[..., np.newaxis] * (aligned[i, chosen[k]] / length)
-            gram -= np.stack([a * b for a, b in combinations_with_replacement(new, 2)])
+            gram -= np.stack([new[0] ** 2, new[0] * new[1], new[1] ** 2])
     return chosen
 
 
@@ -169,19 +168,20 @@ def left_over(products: ColumnProducts, chosen: IntArray) -> tuple[FloatArray, F
               G - G_S^\top (G_{SS} + \rho I)^{-1} G_S
 
     Here G are the products of all columns, B their products with the outputs, S the chosen columns,
-    and :math:`\rho` is the ridge. Of the second, only the blocks of single candidates are computed.
+    and :math:`\rho` is the ridge. Of the second, only the 2 x 2 blocks of candidates are computed.
     """
-    n_parts, n_candidates = products.aligned.shape[:2]
-    columns = (n_candidates * np.arange(n_parts)[:, np.newaxis] + chosen).ravel()
+    n_candidates = len(products.merits)
+    columns = np.concatenate([chosen, n_candidates + chosen])
     rows = products.columns[columns].astype(np.float64)
     values, vectors = np.linalg.eigh(rows[:, columns])
     # Rounding may leave eigenvalues slightly negative.
     roots = (vectors / np.sqrt(np.maximum(values, 0.0) + RIDGE)).T
     taken = roots @ rows
-    flat = products.aligned.reshape(n_parts * n_candidates, -1)
+    flat = products.aligned.reshape(2 * n_candidates, -1)
     explained = (taken.T @ (roots @ flat[columns])).reshape(products.aligned.shape)
-    parts = taken.reshape(-1, n_parts, n_candidates).transpose(1, 0, 2)
-    shared = [np.einsum("km,km->m", *pair) for pair in combinations_with_replacement(parts, 2)]
+    taken = taken.reshape(-1, 2, n_candidates)
+    pairs = ((0, 0), (0, 1), (1, 1))
+    shared = [np.einsum("km,km->m", taken[:, i], taken[:, j]) for i, j in pairs]
     return products.aligned - explained, products.gram - np.stack(shared)
 
 
@@ -202,21 +202,19 @@ def explained_gains(aligned: FloatArray, gram: FloatArray) -> FloatArray:
     Here c and s are the cosines and sines of a candidate after the columns chosen so far are taken
     out, G is their 2 x 2 Gram matrix, :math:`r_k` are the residuals of output k, and the ridge
     :math:`\rho` is tiny. Without the ridge, the gain is the decrease of the squared error of a
-    linear model when c and s are added to it. Without a sine, b has the product of c only.
+    linear model when c and s are added to it.
 
     Parameters
     ----------
-    aligned : array of shape (n_parts, n_candidates, n_outputs)
+    aligned : array of shape (2, n_candidates, n_outputs)
         The b_k.
-    gram : array of shape (n_pairs, n_candidates)
-        The entries c.c, c.s and s.s of G, or c.c alone.
+    gram : array of shape (3, n_candidates)
+        The entries c.c, c.s and s.s of G.
 
     Returns
     -------
     gains : array of shape (n_candidates,)
     """
-    if len(aligned) == 1:
-        return np.square(aligned[0]).sum(axis=1) / (np.maximum(gram[0], 0.0) + RIDGE)
     cosines, crossed, sines = gram[0] + RIDGE, gram[1], gram[2] + RIDGE
     squares = np.einsum("imk,jmk->ijm", aligned, aligned)
     weighted = sines * squares[0, 0] - 2 * crossed * squares[0, 1] + cosines * squares[1, 1]
