@@ -24,7 +24,6 @@ MAPS = {
     "RBF, medoids": (RBFLandmarks, "medoids"),
     "RBF, complementary": (RBFLandmarks, "complementary"),
     "learned, medoids": (PBLandmarks, "medoids"),
-    "learned, complementary": (PBLandmarks, "complementary"),
 }
 
 

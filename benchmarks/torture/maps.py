@@ -138,7 +138,6 @@ def fits_of_gibbs_rff(seed: int, _folder: Path) -> None:
         target_type=case.target_type,
         n_particles=int(rng.integers(2, 6)),
         n_steps=2,
-        draw=str(rng.choice(["systematic", "complementary"])),
         class_weight=[None, "balanced"][rng.integers(2)],
         precision=str(rng.choice(["auto", "single", "double"])),
         random_state=seed,
@@ -194,11 +193,9 @@ def fits_of_rbf_landmarks(seed: int, _folder: Path) -> None:
 def fits_of_pb_landmarks(seed: int, _folder: Path) -> None:
     """Fit ``PBLandmarks``: losses, similarities and certificate."""
     case, rng = random_case(seed, CLASSES, weighted=False), np.random.default_rng([seed, 1])
-    shared = bool(rng.integers(2))
     model = PBLandmarks(
         n_frequencies=6,
         beta=float(10.0 ** rng.integers(-3, 12)),
-        frequencies="shared" if shared else "per_landmark",
         **landmark_parameters(rng, seed),
     )
     fitted(model, case, seed, learned)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from pacfourier import OKRFF, PBRFF, RFF, GibbsRFF, PBLandmarks, bounds, spectra
 from pacfourier.bounds import Bound, BoundRecord
@@ -259,7 +259,6 @@ VIOLATIONS = {
     "median": ({"gamma": "median"}, {}, "prior", "separate split"),
     "weights": ({}, {"sample_weight": True}, "sample", "without sample_weight"),
     "scaler": ({}, {"scaled": True}, "inputs", "separate split, or use a fixed transform"),
-    "range": ({}, {"ranged": True}, "inputs", "exactly at 0 or 1"),
     "repeated rows": ({}, {"repeated": True}, "sample", "50.0 % of the rows repeat others"),
     "zero weights": ({}, {"sample_weight": True, "dropped": True}, "sample", "sample_weight"),
     "numbers": ({"target_type": "continuous"}, {}, "loss", "cut them into classes"),
@@ -272,8 +271,6 @@ def test_violated_assumptions_refuse_the_value_and_name_the_repair(name, sample,
     X, y = sample
     if changes.get("scaled"):
         X = StandardScaler().fit_transform(X)
-    if changes.get("ranged"):
-        X = MinMaxScaler().fit_transform(two_gaussians(400, rng, n_features=9)[0])
     if changes.get("repeated"):
         X, y = np.tile(X, (2, 1)), np.tile(y, 2)
     weights = rng.uniform(0.5, 2, len(y)) if changes.get("sample_weight") else None

@@ -18,7 +18,7 @@ hold_while_forking(global_compiler_lock)
 
 # The files in this folder that compiled functions take functions and constants from.
 SOURCES = (
-    "compiled.py", "loops.py", "phases.py", "vectors.py", "dense_products.py", "sparse_products.py",
+    "compiled.py", "loops.py", "products.py", "sparse_products.py",
     "prior/hadamard.py",
 )  # fmt: skip
 

@@ -84,7 +84,6 @@ class SimilarityModule(nn.Module):
         X : tensor of shape (n_samples, n_features)
             The samples.
         """
-        # Landmarks that share their frequencies have an axis of length one here.
         own = (X @ self.frequencies.T).reshape(X.shape[0], -1, self.phases.shape[1])
         return (self.weights * (own - self.phases).cos()).sum(2)
 

@@ -202,8 +202,6 @@ def scaling_trace(summary: SampleSummary) -> str | None:
     """Return what a scaler that was fitted on this sample left behind, or None."""
     if summary.is_standardised:
         return "columns have mean 0 and variance 1 on this sample"
-    if summary.is_range_scaled:
-        return "columns end exactly at 0 or 1 on this sample"
     return None
 
 

@@ -8,8 +8,8 @@ from threadpoolctl import threadpool_limits
 from pacfourier import alignment_losses
 from pacfourier.core.alignment.sums import alignment_sums, balanced_losses, on_used_columns
 from pacfourier.core.alignment.targets import target_of
-from pacfourier.core.phases import FREQUENCY_BAND, ROW_BLOCK, row_parts
 from pacfourier.core.prior.frequencies import ChosenFrequencies, FrequencyPool
+from pacfourier.core.products import FREQUENCY_BAND, ROW_BLOCK, row_parts
 from pacfourier.spectra import RBF, Laplacian, Matern, multiscale
 
 KINDS = ["binary", "multiclass", "multilabel", "continuous", "multioutput"]

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from pacfourier.core.alignment.sums import alignment_sums
 from pacfourier.core.alignment.targets import target_of
-from pacfourier.core.phases import LARGEST_SINGLE_PHASE
+from pacfourier.core.precision import LARGEST_SINGLE_PHASE
 from pacfourier.core.prior import hadamard, structured
 from pacfourier.core.prior.frequencies import UNIT, FrequencyPool
 from pacfourier.core.prior.structured import (

@@ -25,22 +25,15 @@ from scipy import sparse
 
 from pacfourier.arrays import ComplexArray, FloatArray, IntArray, Samples, beside, by_kind
 from pacfourier.core.alignment.targets import Coder, Target, encoded
-from pacfourier.core.phases import (
-    COLUMN_BAND,
+from pacfourier.core.precision import (
     Magnitudes,
     Precision,
-    cut,
-    double_angle_sums,
-    frequency_bands,
     magnitudes_of,
     mean_phase_sizes,
     phase_sizes,
     precision_groups,
     precision_of,
-    row_parts,
-    run_tasks,
     single_rounding,
-    turn_blocks,
 )
 from pacfourier.core.prior.frequencies import ChosenFrequencies, FrequencyPool
 from pacfourier.core.prior.structured import (
@@ -49,6 +42,8 @@ from pacfourier.core.prior.structured import (
     structured_phase_sizes,
     structured_sums,
 )
+from pacfourier.core.products import COLUMN_BAND, cut, frequency_bands, row_parts, turn_blocks
+from pacfourier.core.threads import run_tasks
 
 __all__ = [
     "AlignmentSums",
@@ -56,6 +51,7 @@ __all__ = [
     "alignment_sums",
     "balanced_losses",
     "check_pairs",
+    "double_angle_sums",
     "loss_moments",
     "sample_losses",
     "signed_waves",
@@ -124,15 +120,6 @@ class AlignmentSums:
             waves=recoder @ self.waves,
             gram=recoder @ self.gram @ recoder.T,
             totals=recoder @ self.totals,
-        )
-
-    def taken(self, columns: IntArray) -> "AlignmentSums":
-        """Return the sums of some of the frequencies. A frequency may be taken several times."""
-        return replace(
-            self,
-            waves=self.waves[:, columns],
-            harmonics=self.harmonics[columns],
-            rounding=self.rounding[columns],
         )
 
     @property
@@ -504,6 +491,15 @@ def band_sums(
         indptr = weighted.indptr[rows.start : rows.stop + 1]
         loops.add_wave_sums(turns, indptr, weighted.indices, values, waves, harmonics)
     return waves[0] + 1j * waves[1], double_angle_sums(harmonics[0], harmonics[1], X.shape[0])
+
+
+def double_angle_sums(squared_cosines: Any, products: Any, n_samples: int) -> Any:
+    r"""Return the sums of :math:`e^{2 i \theta}` from those of cos^2 and of cos times sin.
+
+    .. math:: \cos 2 \theta = 2 \cos^2 \theta - 1, \qquad
+              \sin 2 \theta = 2 \cos \theta \sin \theta
+    """
+    return 2 * squared_cosines - n_samples + 2j * products
 
 
 def signed_waves(sums: AlignmentSums) -> tuple[FloatArray, FloatArray]:

@@ -15,13 +15,13 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 
 from pacfourier.arrays import FloatArray, IntArray
-from pacfourier.core.phases import aligned_zeros
 from pacfourier.core.prior.structured import (
     chi_radii,
     padded_size,
     random_signs,
     structured_directions,
 )
+from pacfourier.core.products import aligned_zeros
 from pacfourier.spectra import Spectrum
 
 __all__ = ["SAMPLINGS", "ChosenFrequencies", "FrequencyPool", "Sampling"]
@@ -34,9 +34,8 @@ UNIT = 512
 # How many units draw their scales together, if a row has one scale: those of 32,768 rows.
 UNITS_TOGETHER = 64
 # Streams of random numbers of a pool. Unit u of its rows uses stream FIRST_UNIT + u, and band b of
-# structured rows uses stream (COUPLING_STREAM, b). RACE_STREAM chooses the first rows of a race.
+# structured rows uses stream (COUPLING_STREAM, b).
 DRAW_STREAM, COUPLING_STREAM, FIRST_UNIT = 0, 1, 2
-RACE_STREAM = (DRAW_STREAM, 1)
 LARGEST_SOBOL_DIMENSION = 21201
 
 
