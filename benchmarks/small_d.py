@@ -94,7 +94,6 @@ SMALL_D: dict[str, Method] = {
     "PBRFF default": partial(default_features, name="PBRFF", draw="weighted"),
     "PBRFF complementary": partial(default_features, name="PBRFF", draw="complementary"),
     "GibbsRFF": partial(default_features, name="GibbsRFF", draw="systematic"),
-    "GibbsRFF complementary": partial(default_features, name="GibbsRFF", draw="complementary"),
     "GBRFF": partial(boosted_waves, is_ensemble=False),
     "GBRFF ensemble": partial(boosted_waves, is_ensemble=True),
     "BoostedRFF": boosted_features,

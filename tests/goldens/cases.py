@@ -132,11 +132,9 @@ def random_landmarks(sample, seed):
 def learned_landmarks(sample, seed):
     small = partial(PBLandmarks, n_landmarks=8, gamma=0.1, random_state=seed)
     model = small().fit(sample.X, sample.y)
-    complementary = small("complementary").fit(sample.X, sample.y)
     return {
         "features": features(model, sample),
         "certificate": bound(model.certificate()),
-        "features, complementary": features(complementary, sample),
     }
 
 
