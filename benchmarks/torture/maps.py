@@ -12,7 +12,7 @@ from scipy import sparse
 from pacfourier import OKRFF, PBRFF, RFF, BoostedRFF, GibbsRFF, PBLandmarks, RBFLandmarks
 
 CLASSES = ("binary", "multiclass")
-SAMPLINGS = ("iid", "orthogonal", "sobol", "structured")
+SAMPLINGS = ("iid", "structured")
 KERNELS = ("rbf", "laplacian", "matern", "rational_quadratic")
 # Beyond such phases not even double precision knows the angle.
 LARGEST_PHASE = 1e9

@@ -82,12 +82,10 @@ class PBRFF(LearnedFourierMap):
         computed, and centres the agreement of two labels at zero (see ``selection_losses_``).
         None uses the losses of the paper. The option only matters if y holds classes, and not
         for two classes of equal size.
-    sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
+    sampling : {"iid", "structured"}, default="iid"
         How the candidates are drawn together.
 
         - "iid": independently.
-        - "orthogonal": in groups of orthogonal vectors.
-        - "sobol": from a scrambled quasi-random sequence.
         - "structured": as products of random signs and Walsh-Hadamard transforms. The fit is
           several times faster on dense data with hundreds of features, at about the same error
           (see ``docs/structured.md``).

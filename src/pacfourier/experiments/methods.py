@@ -24,7 +24,6 @@ from pacfourier import (
     alignment_losses,
 )
 from pacfourier.core.alignment.landmarks import landmark_similarities
-from pacfourier.core.prior.frequencies import Sampling
 from pacfourier.data.selection import kmeans_centroids
 from pacfourier.experiments.plan import (
     BETAS,
@@ -119,13 +118,11 @@ def fourier_certificate(bench: Bench, model: Any) -> dict[str, float]:
     }
 
 
-def random_features(
-    bench: Bench, profile: Profile, width: float, sampling: Sampling = "iid"
-) -> Iterator[Setting]:
+def random_features(bench: Bench, profile: Profile, width: float) -> Iterator[Setting]:
     """Yield one map with frequencies of the prior."""
     del profile
-    seed = bench.seed("RFF", sampling, width)
-    model = RFF(int(width), gamma=bench.gamma, sampling=sampling, random_state=seed)
+    seed = bench.seed("RFF", "iid", width)
+    model = RFF(int(width), gamma=bench.gamma, random_state=seed)
     yield mapped(bench, {}, model.fit(bench.parts.X_train))
 
 
@@ -287,7 +284,6 @@ METHODS: dict[str, Method] = {
         partial(learned_features, estimator=PBRFF, draw="replacement"),
         is_published=True,
     ),
-    "orthogonal RFF": Method(FOURIER, partial(random_features, sampling="orthogonal")),
     "OKRFF distinct": Method(FOURIER, partial(learned_features, estimator=OKRFF, draw="distinct")),
     "PBRFF distinct": Method(FOURIER, partial(learned_features, estimator=PBRFF, draw="distinct")),
     "Nystroem uniform": Method(FOURIER, partial(nystroem_features, basis="uniform")),

@@ -173,7 +173,7 @@ def _greedy_section(summary: ResultsSummary, images: dict[str, bytes]) -> str:
 def _methods_section(summary: ResultsSummary, images: dict[str, bytes]) -> str:
     return page.section(
         "Other methods",
-        "The methods of the paper, compared with orthogonal frequencies, with draws without "
+        "The methods of the paper, compared with draws without "
         "repetition (distinct) and with Nystroem maps. Nystroem maps have as many columns as the "
         "Fourier maps: twice the number of frequencies. The tables show the mean test error in % "
         "by number of frequencies.",
