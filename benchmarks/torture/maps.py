@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from benchmarks.torture import naive
 from benchmarks.torture.attacks import attack
-from benchmarks.torture.samples import KINDS, Case, fitted, random_case
+from benchmarks.torture.samples import Case, fitted, random_case
 from scipy import sparse
 
 from pacfourier import OKRFF, PBRFF, RFF, BoostedRFF, GibbsRFF, PBLandmarks, RBFLandmarks
@@ -151,8 +151,7 @@ def fits_of_gibbs_rff(seed: int, _folder: Path) -> None:
 @attack(1_500)
 def fits_of_boosted_rff(seed: int, _folder: Path) -> None:
     """Fit ``BoostedRFF`` with few steps: features."""
-    kinds = tuple(kind for kind in KINDS if kind != "simplex")
-    case, rng = random_case(seed, kinds), np.random.default_rng([seed, 1])
+    case, rng = random_case(seed), np.random.default_rng([seed, 1])
     model = BoostedRFF(
         int(rng.integers(1, 6)),
         target_type=case.target_type,
