@@ -1,6 +1,6 @@
 """Compare maps with few frequencies, under the protocol of the paper, for docs/small-d.md.
 
-Beside the methods of the paper there are orthogonal frequencies, draws without repetition
+Beside the methods of the paper there are draws without repetition
 ("distinct"), Nystroem maps with as many columns as the Fourier maps, and maps with default
 settings, which ignore the bandwidth. ``gbrff.py`` adds the method of another paper. A run that was
 interrupted goes on where it was. It ends with the mean test errors in %, as Markdown.
@@ -25,13 +25,6 @@ from reproduction.results import curve, datasets_of
 from reproduction.runner import read_lines, run
 
 WIDTHS = (5, 10, 20, 50, 100)
-
-
-def orthogonal_features(bench: Bench, width: float) -> Iterator[Setting]:
-    """Yield one map with orthogonal frequencies of the prior."""
-    seed = bench.seed("RFF", "orthogonal", width)
-    model = RFF(int(width), gamma=bench.gamma, sampling="orthogonal", random_state=seed)
-    yield mapped(bench, {}, model.fit(bench.parts.X_train))
 
 
 def distinct_features(bench: Bench, width: float, *, estimator: type) -> Iterator[Setting]:
@@ -85,7 +78,6 @@ def nystroem_features(bench: Bench, width: float, *, basis: str) -> Iterator[Set
 
 SMALL_D: dict[str, Method] = {
     **{name: METHODS[name] for name in GREEDY},
-    "orthogonal RFF": orthogonal_features,
     "OKRFF distinct": partial(distinct_features, estimator=OKRFF),
     "PBRFF distinct": partial(distinct_features, estimator=PBRFF),
     "Nystroem uniform": partial(nystroem_features, basis="uniform"),

@@ -115,7 +115,7 @@ def test_large_phases_take_double_precision(device):
     "estimator",
     [
         RFF(5, random_state=0),
-        RFF(5, gamma="scale", sampling="orthogonal", random_state=0),
+        RFF(5, gamma="scale", random_state=0),
         PBRFF(5, n_candidates=200, random_state=0),
         PBRFF(5, n_candidates=200, gamma="median", random_state=0),
         OKRFF(5, n_candidates=200, random_state=0),

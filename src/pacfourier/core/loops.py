@@ -81,8 +81,7 @@ def prefer_wide_vectors(_typing):
     """Let the function that calls this use the widest vectors of the processor.
 
     On many processors with vectors of 512 bits the compiler uses 256, because wider ones could slow
-    down the code around them. Loops over cosines are long enough to gain: they took 0.42 instead of
-    0.58 ns per number.
+    down the code around them. Loops over cosines are long enough to gain.
     """
 
     def generate(context, builder, _signature, _values):

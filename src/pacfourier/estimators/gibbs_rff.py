@@ -109,13 +109,10 @@ class GibbsRFF(SupervisedFourierMap):
         frequencies of smallest loss. The certificate holds for any value, but not for the best of
         several fits.
     target_type : str, default="auto"
-        What y holds: "binary", "multiclass", "simplex", "multilabel" or "continuous". "auto"
+        What y holds: "binary", "multiclass", "multilabel" or "continuous". "auto"
         infers it from y: integers and strings are classes, numbers with a fractional part are
         continuous, and a matrix of zeros and ones is multilabel.
         Declare "binary" if y can only have two values: the certificate may become smaller.
-        Declare "simplex" if y can only have the K classes of the first data: two different classes
-        then agree by -1 / (K - 1) instead of -1, so that kernels that are negative everywhere are
-        not rewarded.
     n_particles : int, default=100
         Number of frequencies that are sampled together. ``n_frequencies`` of them are kept, drawn
         by their weights. If ``n_frequencies`` is equal or larger, that many are sampled and all are

@@ -329,7 +329,7 @@ class LearnedFourierMap(SupervisedFourierMap):
             if is_first:
                 draft._prior_source = prior_source(self)
                 draft._target = self._first_target(sample, classes)
-                draft.pool_ = prior_pool(sample, self, self.n_candidates)
+                draft.pool_ = prior_pool(sample, self, self.n_candidates, self.sampling)
             else:
                 check_same_classes(self._target, classes)
             seed = draft.pool_.seed if self.draw in DRAWS_FROM_ROWS else None

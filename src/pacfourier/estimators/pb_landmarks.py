@@ -18,7 +18,7 @@ from pacfourier.core.alignment.landmarks import (
 )
 from pacfourier.core.alignment.summary import row_fingerprints
 from pacfourier.core.features import fourier_features
-from pacfourier.core.prior.frequencies import FrequencyPool, Sampling
+from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.data.samples import classed_rows, validated
 from pacfourier.estimators.base import (
     AnySample,
@@ -99,14 +99,6 @@ class PBLandmarks(LandmarkMap):
     beta : float, default=1.0
         How far the posteriors move from the prior. A larger value gives more weight to the
         frequencies of smallest loss.
-    sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
-        How the frequencies are drawn together.
-
-        - "iid": independently.
-        - "orthogonal": in groups of orthogonal vectors.
-        - "sobol": from a scrambled quasi-random sequence.
-        - "structured": as products of random signs and Walsh-Hadamard transforms. It is not
-          faster here.
     random_state : int, RandomState or None, default=None
         Seed of the landmarks and frequencies. Pass an integer for reproducible results.
 
@@ -162,7 +154,6 @@ class PBLandmarks(LandmarkMap):
         kernel: str | Spectrum = "rbf",
         n_frequencies: int = 64,
         beta: float = 1.0,
-        sampling: Sampling = "iid",
         random_state: Any = None,
     ) -> None:
         self.landmarks = landmarks
@@ -171,7 +162,6 @@ class PBLandmarks(LandmarkMap):
         self.kernel = kernel
         self.n_frequencies = n_frequencies
         self.beta = beta
-        self.sampling = sampling
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -424,7 +414,7 @@ class PBLandmarks(LandmarkMap):
         seed = self._choose_landmarks(sample, classes)
         spectrum = prior_spectrum(sample, self, np.random.default_rng(seed))
         size = self.n_frequencies * self.landmarks_.shape[0]
-        self.pool_ = FrequencyPool(spectrum, size, sample.n_features, seed, self.sampling)
+        self.pool_ = FrequencyPool(spectrum, size, sample.n_features, seed)
         self.phases_ = landmark_phases(self.landmarks_, self.pool_, self.n_frequencies)
 
     def _reduced(self, sample: AnySample) -> LearnedOfLandmarks:

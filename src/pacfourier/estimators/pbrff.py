@@ -55,13 +55,10 @@ class PBRFF(LearnedFourierMap):
         - "bound": the best of 60 values, by the certificate at epsilon = 0.05. The certificate
           remains valid.
     target_type : str, default="auto"
-        What y holds: "binary", "multiclass", "simplex", "multilabel" or "continuous". "auto"
+        What y holds: "binary", "multiclass", "multilabel" or "continuous". "auto"
         infers it from y: integers and strings are classes, numbers with a fractional part are
         continuous, and a matrix of zeros and ones is multilabel.
         Declare "binary" if y can only have two values: the certificate may become smaller.
-        Declare "simplex" if y can only have the K classes of the first data: two different classes
-        then agree by -1 / (K - 1) instead of -1, so that kernels that are negative everywhere are
-        not rewarded.
     n_candidates : int, default=20000
         Number of candidate frequencies drawn from the prior. They are generated when they are
         needed and never stored.
@@ -82,12 +79,10 @@ class PBRFF(LearnedFourierMap):
         computed, and centres the agreement of two labels at zero (see ``selection_losses_``).
         None uses the losses of the paper. The option only matters if y holds classes, and not
         for two classes of equal size.
-    sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
+    sampling : {"iid", "structured"}, default="iid"
         How the candidates are drawn together.
 
         - "iid": independently.
-        - "orthogonal": in groups of orthogonal vectors.
-        - "sobol": from a scrambled quasi-random sequence.
         - "structured": as products of random signs and Walsh-Hadamard transforms. The fit is
           several times faster on dense data with hundreds of features, at about the same error
           (see ``docs/structured.md``).

@@ -214,12 +214,10 @@ def loss_assumption(target: Target) -> Assumption:
     return Assumption("loss", "violated", reason)
 
 
-def label_assumption(*, is_binary: bool, n_declared: int | None = None) -> Assumption:
+def label_assumption(*, is_binary: bool) -> Assumption:
     """Return what is assumed about the number of classes."""
     if is_binary:
         return Assumption("labels", "declared", "y can only have two values.")
-    if n_declared is not None:
-        return Assumption("labels", "declared", f"y can only have these {n_declared} classes.")
     reason = "any number of classes; if there can only be two, target_type='binary' may be tighter."
     return Assumption("labels", "holds", reason)
 

@@ -212,9 +212,7 @@ def certificate_of(
             assumptions.prior_assumption(prior_source),
             assumptions.input_assumption(summary),
             assumptions.loss_assumption(target),
-            assumptions.label_assumption(
-                is_binary=evidence.is_binary, n_declared=n_declared_classes(target)
-            ),
+            assumptions.label_assumption(is_binary=evidence.is_binary),
             assumptions.constant_assumption(best),
             assumptions.object_assumption(of),
             *((assumptions.stream_assumption(),) if best.anytime else ()),
@@ -224,19 +222,10 @@ def certificate_of(
     )
 
 
-def n_declared_classes(target: Target) -> int | None:
-    """Return how many classes the user declared, if more than two may exist."""
-    if target.classes is None or not target.has_simplex_agreements:
-        return None
-    return len(target.classes)
-
-
 def label_yardsticks(sums: AlignmentSums, target: Target) -> KernelYardsticks:
     """Return what the losses of kernels on a sample can be compared with."""
     agreement = target.agreement(sums.totals)
-    # Minus the agreement of two classes: 1, or 1 / (K - 1) if K classes were declared.
-    apart = 1 / ((n_declared_classes(target) or 2) - 1)
-    differ = (1 + apart) * np.eye(len(agreement)) - apart
+    differ = 2 * np.eye(len(agreement)) - 1
     are_classes = target.classes is not None and np.allclose(agreement, differ, rtol=0, atol=1e-12)
     # The constant kernel has frequency zero, where the waves are the totals.
     aligned, self_pairs = sums.totals @ agreement @ sums.totals, np.vdot(agreement, sums.gram)
@@ -245,7 +234,6 @@ def label_yardsticks(sums: AlignmentSums, target: Target) -> KernelYardsticks:
         agreement=float(1 - 2 * constant),
         class_shares=tuple((sums.totals / sums.weight).tolist()) if are_classes else None,
         n_samples=sums.effective_samples,
-        apart=apart,
     )
 
 

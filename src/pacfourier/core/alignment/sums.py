@@ -171,27 +171,8 @@ class AlignmentSums:
 
 
 def loss_moments(sums: AlignmentSums, target: Target) -> FloatArray | None:
-    """Return the mean over pairs of (loss - 1/2)^2 or an upper bound on it. None if unknown."""
-    if target.has_sign_agreements:
-        return sums.second_moments()
-    return simplex_moments(sums) if target.has_simplex_agreements else None
-
-
-def simplex_moments(sums: AlignmentSums) -> FloatArray:
-    r"""Return an upper bound on the mean over pairs of (loss - 1/2)^2, for simplex agreements.
-
-    .. math:: \frac14 \left(a^2\, \overline{\cos^2} + (1 - a^2)\, \pi\right) , \qquad
-              a = \frac1{K - 1} .
-
-    Here :math:`\pi` is the share of pairs in the same class. Proof: (loss - 1/2)^2 is
-    :math:`\lambda^2 \cos^2 / 4`, and :math:`\lambda^2` is :math:`a^2`, plus :math:`1 - a^2` in the
-    same class, where :math:`\cos^2` is at most one.
-    """
-    n, n_classes = sums.n_samples, len(sums.totals)
-    counts = sums.totals * n / sums.weight
-    same = float(counts @ (counts - 1)) / (n * (n - 1))
-    other = 1 / (n_classes - 1) ** 2
-    return np.minimum(other * sums.second_moments() + (1 - other) * same / 4, sums.second_moments())
+    """Return the mean over pairs of (loss - 1/2)^2, or None if it is unknown."""
+    return sums.second_moments() if target.has_sign_agreements else None
 
 
 def alignment_loss(aligned: Any, self_pairs: float, pairs: float) -> Any:

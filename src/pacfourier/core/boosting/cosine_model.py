@@ -33,8 +33,7 @@ Losses = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 # The value and the gradient of a loss at a packed model.
 PackedObjective = Callable[[FloatArray], tuple[float, FloatArray]]
 
-# Rows of a task, for long samples and for mini-batches. Two threads share a mini-batch of 500 rows:
-# with tasks of 128 rows, fits took a fifth longer on two cores.
+# Rows of a task, for long samples and for mini-batches. Two threads share a mini-batch of 500 rows.
 ROWS_PER_TASK, ROWS_PER_SLICE = 8 * ROW_BLOCK, 256
 # Pairs of vectors that L-BFGS remembers.
 MEMORY = 8
