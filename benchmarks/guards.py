@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import SelectKBest
@@ -357,6 +358,79 @@ def rare_trial(rng: np.random.Generator) -> Trial:
 
 REPEATS = "if more than 1 % of the rows repeat others"
 ALWAYS, NEVER = "always", "never"
+
+
+# What is shown about a fit of a table, and groups of rows.
+
+
+def printed_thresholds(model: Any) -> list[tuple[float, float]]:
+    """Return the recalls that the command promises for a model, with the thresholds it prints."""
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        show_thresholds(model)
+    lines = [line.split() for line in printed.getvalue().splitlines()]
+    numbers = [line for line in lines if line and line[0] in map(str, RECALLS)]
+    return [(float(line[0]), float(line[1].replace("too", "0"))) for line in numbers]
+
+
+def threshold_trial(rng: np.random.Generator) -> Trial:
+    """Two categorical columns: the recall at a printed threshold is a sum over eight cells.
+
+    The promise that is furthest from the truth counts, as a bound on the share that is missed.
+    """
+    cells = pd.DataFrame(list(product("abcd", "ef")), columns=["x", "y"])
+    odds = 1 / (1 + np.exp(1.0 + 0.7 * rng.standard_normal(len(cells))))
+    rows = rng.integers(0, len(cells), 4000)
+    names = np.where(rng.random(4000) < odds[rows], "fault", "fine")
+    settings = FitSettings(n_frequencies=20, ties="genuine", seed=int(rng.integers(2**31)))
+    model = fit_table(cells.iloc[rows].assign(target=names), "target", settings).model
+    place = model.rarer_place()
+    shares = model.probabilities(model.columns.typed(cells))[:, place]
+    masses = (odds if model.target.classes[place] == "fault" else 1 - odds) / odds.sum()
+    missed = [(1 - r, masses[shares < t].sum()) for r, t in printed_thresholds(model)]
+    promised, truth = max(missed, key=lambda pair: pair[1] - pair[0], default=(1.0, 0.0))
+    return Trial(promised, promised, float(truth), False)
+
+
+def patient_table(n_patients: int, n_visits: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Return visits of patients. All of a patient look alike, and the class is a coin for each."""
+    measured = np.repeat(rng.standard_normal((n_patients, 3)), n_visits, axis=0)
+    measured += 0.01 * rng.standard_normal(measured.shape)
+    names = np.repeat(rng.permutation(10 * n_patients)[:n_patients], n_visits)
+    classes = np.repeat(rng.choice(["down", "up"], n_patients), n_visits)
+    return pd.DataFrame(measured, columns=[*"abc"]).assign(patient=names, y=classes)
+
+
+def patient_trial(rng: np.random.Generator) -> Trial:
+    """Certify on 40 new patients with 50 visits each: every model errs on half of them."""
+    settings = FitSettings(n_frequencies=20, group="patient", seed=int(rng.integers(2**31)))
+    model = fit_table(patient_table(100, 5, rng), "y", settings).model
+    table = open_table(patient_table(40, 50, rng))
+    value = fresh_certificate(model, table, epsilon=EPSILON).error
+    unguarded = fresh_certificate(model, table, epsilon=EPSILON, group="none").error
+    return Trial(value, unguarded, 0.5, False)
+
+
+def law_trial(rng: np.random.Generator) -> Trial:
+    """Three clinics in ten have 50 rows that are coins; the others have two rows that are clear.
+
+    The truth is the error over what the headline names: rows of clinics, or else new rows.
+    """
+    is_hard_clinic = rng.random(300) < 0.3
+    clinic = np.repeat(np.arange(300), np.where(is_hard_clinic, 50, 2))
+    is_hard = is_hard_clinic[clinic]
+    sign = rng.choice(["minus", "plus"], len(is_hard))
+    target = np.where(is_hard, rng.choice(["minus", "plus"], len(is_hard)), sign)
+    columns = {"kind": np.where(is_hard, "hard", "easy"), "sign": sign, "clinic": clinic}
+    settings = FitSettings(n_frequencies=5, ties="genuine", group="clinic")
+    fit = fit_table(pd.DataFrame(columns).assign(target=target), "target", settings)
+    easy = pd.DataFrame({"kind": ["easy"] * 2, "sign": ["minus", "plus"], "clinic": [0, 1]})
+    wrong = float(np.mean(fit.model.predict(easy) != easy["sign"]))
+    share = 0.3 if "new groups" in str(fit.certificate) else 0.3 * 50 / (0.3 * 50 + 0.7 * 2)
+    value = fit.certificate.error
+    return Trial(value, value, share * 0.5 + (1 - share) * wrong, False)
+
+
 CASES = (
     Case(
         "bootstrap of 100 rows of categories", False, partial(bootstrap_trial, n_levels=4), ALWAYS
@@ -516,81 +590,6 @@ CASES = (
         "if fewer than two rows have the second class",
         is_exact=True,
     ),
-)
-
-
-# What is shown about a fit of a table, and groups of rows.
-
-
-def printed_thresholds(model: Any) -> list[tuple[float, float]]:
-    """Return the recalls that the command promises for a model, with the thresholds it prints."""
-    printed = io.StringIO()
-    with redirect_stdout(printed):
-        show_thresholds(model)
-    lines = [line.split() for line in printed.getvalue().splitlines()]
-    numbers = [line for line in lines if line and line[0] in map(str, RECALLS)]
-    return [(float(line[0]), float(line[1].replace("too", "0"))) for line in numbers]
-
-
-def threshold_trial(rng: np.random.Generator) -> Trial:
-    """Two categorical columns: the recall at a printed threshold is a sum over eight cells.
-
-    The promise that is furthest from the truth counts, as a bound on the share that is missed.
-    """
-    cells = pd.DataFrame(list(product("abcd", "ef")), columns=["x", "y"])
-    odds = 1 / (1 + np.exp(1.0 + 0.7 * rng.standard_normal(len(cells))))
-    rows = rng.integers(0, len(cells), 4000)
-    names = np.where(rng.random(4000) < odds[rows], "fault", "fine")
-    settings = FitSettings(n_frequencies=20, ties="genuine", seed=int(rng.integers(2**31)))
-    model = fit_table(cells.iloc[rows].assign(target=names), "target", settings).model
-    place = model.rarer_place()
-    shares = model.probabilities(model.columns.typed(cells))[:, place]
-    masses = (odds if model.target.classes[place] == "fault" else 1 - odds) / odds.sum()
-    missed = [(1 - r, masses[shares < t].sum()) for r, t in printed_thresholds(model)]
-    promised, truth = max(missed, key=lambda pair: pair[1] - pair[0], default=(1.0, 0.0))
-    return Trial(promised, promised, float(truth), False)
-
-
-def patient_table(n_patients: int, n_visits: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Return visits of patients. All of a patient look alike, and the class is a coin for each."""
-    measured = np.repeat(rng.standard_normal((n_patients, 3)), n_visits, axis=0)
-    measured += 0.01 * rng.standard_normal(measured.shape)
-    names = np.repeat(rng.permutation(10 * n_patients)[:n_patients], n_visits)
-    classes = np.repeat(rng.choice(["down", "up"], n_patients), n_visits)
-    return pd.DataFrame(measured, columns=[*"abc"]).assign(patient=names, y=classes)
-
-
-def patient_trial(rng: np.random.Generator) -> Trial:
-    """Certify on 40 new patients with 50 visits each: every model errs on half of them."""
-    settings = FitSettings(n_frequencies=20, group="patient", seed=int(rng.integers(2**31)))
-    model = fit_table(patient_table(100, 5, rng), "y", settings).model
-    table = open_table(patient_table(40, 50, rng))
-    value = fresh_certificate(model, table, epsilon=EPSILON).error
-    unguarded = fresh_certificate(model, table, epsilon=EPSILON, group="none").error
-    return Trial(value, unguarded, 0.5, False)
-
-
-def law_trial(rng: np.random.Generator) -> Trial:
-    """Three clinics in ten have 50 rows that are coins; the others have two rows that are clear.
-
-    The truth is the error over what the headline names: rows of clinics, or else new rows.
-    """
-    is_hard_clinic = rng.random(300) < 0.3
-    clinic = np.repeat(np.arange(300), np.where(is_hard_clinic, 50, 2))
-    is_hard = is_hard_clinic[clinic]
-    sign = rng.choice(["minus", "plus"], len(is_hard))
-    target = np.where(is_hard, rng.choice(["minus", "plus"], len(is_hard)), sign)
-    columns = {"kind": np.where(is_hard, "hard", "easy"), "sign": sign, "clinic": clinic}
-    settings = FitSettings(n_frequencies=5, ties="genuine", group="clinic")
-    fit = fit_table(pd.DataFrame(columns).assign(target=target), "target", settings)
-    easy = pd.DataFrame({"kind": ["easy"] * 2, "sign": ["minus", "plus"], "clinic": [0, 1]})
-    wrong = float(np.mean(fit.model.predict(easy) != easy["sign"]))
-    share = 0.3 if "new groups" in str(fit.certificate) else 0.3 * 50 / (0.3 * 50 + 0.7 * 2)
-    value = fit.certificate.error
-    return Trial(value, value, share * 0.5 + (1 - share) * wrong, False)
-
-
-CASES_OF_TABLES = (
     Case(
         "recall at the thresholds that `pacfourier fit` prints, two categorical columns",
         True,
@@ -620,9 +619,10 @@ def is_false(value: float | None, truth: float) -> bool:
     return value is not None and value < truth - ROUNDING
 
 
-def row_of(case: Case, n_trials: int, seed: int) -> dict[str, Any]:
+def row_of(case: Case, n_trials: int, seed: int, jobs: int = 1) -> dict[str, Any]:
     """Return one row of the table: counts over independent samples."""
-    trials = [case.trial(np.random.default_rng([seed, k])) for k in range(n_trials)]
+    rngs = (np.random.default_rng([seed, k]) for k in range(n_trials))
+    trials = Parallel(jobs)(delayed(case.trial)(rng) for rng in rngs)
     refused = [trial.value is None for trial in trials]
     return {
         "sample": case.name,
@@ -655,11 +655,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=200, help="samples per case")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--write", action="store_true", help="put it into docs/certificates.md")
     options = parser.parse_args()
     rows = []
-    for number, case in enumerate((*CASES, *CASES_OF_TABLES)):
-        rows.append(row_of(case, options.trials, options.seed + number))
+    for number, case in enumerate(CASES):
+        rows.append(row_of(case, options.trials, options.seed + number, options.jobs))
         print(rows[-1], flush=True)
     table = table_of(rows)
     print(table)
