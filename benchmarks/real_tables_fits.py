@@ -64,6 +64,8 @@ class Preparation:
         Multiplies the units of columns with two values.
     screen : float or None
         Categories whose univariate test has a larger p-value fail.
+    is_shared : bool
+        Whether this level is divided by the number of categories (Bonferroni).
     failed : {"out", "weak", "linear"}
         What happens to them: they are left out, have units four times as large, or only enter the
         linear part.
@@ -78,6 +80,7 @@ class Preparation:
     units: str = "deviation"
     pairs: float = 1.0
     screen: float | None = None
+    is_shared: bool = False
     failed: str = "out"
     targets: str | None = None
     knots: int | None = None
@@ -193,11 +196,12 @@ def prepared(table: Table, parts: Parts, preparation: Preparation) -> tuple[Prep
     X, y, learned = table.X, table.y, parts.learned
     failed: set[Any] = set()
     if preparation.screen is not None:
+        names = categories_of(X)
+        level = preparation.screen / (max(1, len(names)) if preparation.is_shared else 1)
         failed = {
             name
-            for name in categories_of(X)
-            if p_value(X[name].iloc[learned], y[learned], is_amount=table.is_amount)
-            > preparation.screen
+            for name in names
+            if p_value(X[name].iloc[learned], y[learned], is_amount=table.is_amount) > level
         }
         if preparation.failed == "out" and len(failed) < X.shape[1]:
             X, failed = X.drop(columns=list(failed)), set()
@@ -326,6 +330,7 @@ class Trainer:
         self.labels, self.aside, self.reported = (self.coded(table.y[rows]) for rows in parts)
         kind = "squared_error" if table.is_amount else "logistic"
         self.objective = OBJECTIVES["softmax" if self.labels.shape[1] > 1 else kind]
+        self.penalty = 0.0
         self._columns: dict[bool, Columns] = {}
         self._starts: dict[tuple[Any, ...], CosineModel] = {}
 
@@ -392,8 +397,11 @@ class Trainer:
         scores = [part.aside for part in parts]
         return best_blend(scores, self.aside, weights, constant, self.objective)
 
-    def line(self) -> Scored | None:
-        """Return the scores of the best linear model; None for large tables."""
+    def line(self, penalty: float | None = None) -> Scored | None:
+        """Return the scores of the linear model of a penalty, or of the best on the rows aside.
+
+        None for large tables.
+        """
         if len(self.labels) > MOST_ROWS_OF_A_LINE:
             return None
         start = time.perf_counter()
@@ -402,11 +410,14 @@ class Trainer:
         model = CosineModel.constant(rows.X.shape[1], best_constant(task)).sloped()
         shares = rows.weights / rows.weights.sum()
         tried = []
-        for penalty in PENALTIES:
-            loss = rows.labels, task.objective.losses, shares, Penalties(penalty, 0.0)
+        for each in PENALTIES:
+            loss = rows.labels, task.objective.losses, shares, Penalties(each, 0.0)
             model = moved_model(model, rows.X, *loss, n_steps=N_STEPS)
             scores = self.scores(model, coded=False)
             mean = task.objective.losses(scores[0], self.aside)[0].sum(axis=1).mean()
-            tried.append((float(mean), scores))
-        best = min(tried, key=lambda each: each[0])[1]
-        return Scored(*best, time.perf_counter() - start)
+            tried.append((float(mean), each, scores))
+            if each == penalty:
+                break
+        best = tried[-1] if penalty else min(tried, key=lambda one: one[0])
+        self.penalty = best[1]
+        return Scored(*best[2], time.perf_counter() - start)
