@@ -1,15 +1,15 @@
 """Measure prototypes of the trainer on real tables, on validation rows.
 
-Run ``python -m benchmarks.real_tables run --jobs 2`` with the tables in ``$PACFOURIER_DATA/tables``.
+Run ``python -m benchmarks.real_tables --jobs 2`` with the tables in ``$PACFOURIER_DATA/tables``.
 Each line of ``results/real_tables/cells.jsonl`` is a cell: a table, a split, and a variant with all
 its runs. Finished cells are skipped, so a run that was stopped goes on. The scores of the rows are
-kept beside it, so that choices and sums of runs can be compared afterwards, by
-``python -m benchmarks.real_tables_choices``. Test rows are not touched.
+kept beside it, so that sums of runs can be compared afterwards, by
+``python -m benchmarks.real_tables_choices``. Test rows are only touched by the variant "test",
+which must be asked for.
 """
 
 import argparse
 import json
-import os
 import time
 import warnings
 from collections.abc import Iterator
@@ -30,6 +30,9 @@ from benchmarks.real_tables_data import (
     table_names,
 )
 from benchmarks.real_tables_fits import Preparation, Run, Scored, Trainer
+from threadpoolctl import threadpool_limits
+
+from pacfourier.core.boosting.blending import Blend
 
 RESULTS = Path(__file__).parents[1] / "results" / "real_tables"
 GRID = tuple(Run(strength) for strength in (0.03, 0.1, 0.3, 1.0, 3.0, 10.0))
@@ -83,7 +86,6 @@ VARIANTS = {
     "long": Variant(LIMITS, changed((Run(0.03), Run(0.3), Run(3.0)), length=3.0)),
     "large": Variant(LIMITS, changed((Run(0.03), Run(0.3), Run(3.0)), size=200)),
     "codes, few": Variant(Preparation(tail=0.005, knots=16), changed(FEW, coded=True)),
-    "codes": Variant(LIMITS, (Run(1.0, coded=True), Run(10.0, coded=True))),
 }
 # The second round: what did well in the first, together, with half of the frequencies each.
 ONE = Preparation(tail=0.01, knots=16)
@@ -111,8 +113,7 @@ VARIANTS |= {
     "halves, seed 1": Variant(ONE, changed(SCALED + SCALED_CODES, seed=1)),
 }
 # Variants whose scores are kept.
-KEPT = {"limits", "parts", "scales", "seed 1", "codes", "codes, few"}
-KEPT |= {"halves", "whole", "quarters", "halves, seed 1"}
+KEPT = {"halves", "whole", "quarters", "halves, seed 1"}
 HARDER = {
     "clean": ("limits", "today", "halves", "halves, screened"),
     "useless": (
@@ -237,44 +238,56 @@ def scores_to_keep(
     return kept
 
 
-def tested(cell: Cell) -> dict[str, Any]:
-    """Choose on the rows aside, fit again on all training rows, and return the test errors.
+class Way(NamedTuple):
+    """Runs whose blend is used, after they were trained again on all training rows."""
 
-    "single" is the best recipe, and "sum" the blend of the best without and with codes, of half
-    the size each. Recipes are tried at half the size for both.
+    runs: tuple[Run, ...]
+    blend: Blend
+
+
+def chosen_ways(trainer: Trainer, line: Scored | None) -> dict[str, Way]:
+    """Return what the rows aside choose.
+
+    "single" is the best recipe, and "sum" the best one without codes and the best one with codes,
+    of half the size each. Recipes are tried at half the size for both.
     """
+    tried = {run: trainer.run(run) for run in SCALED + SCALED_CODES}
+    losses = {run: run_record(trainer, found, line)["loss"] for run, found in tried.items()}
+    both = tuple(min(runs, key=losses.__getitem__) for runs in (SCALED, SCALED_CODES))
+    single = min(both, key=losses.__getitem__)
+    lines = [] if line is None else [line]
+    return {
+        "sum": Way(both, trainer.blend([*(tried[run] for run in both), *lines])),
+        "single": Way((replace(single, size=100),), trainer.blend([tried[single], *lines])),
+    }
+
+
+def tested(cell: Cell) -> dict[str, Any]:
+    """Choose on the rows aside, train again on all training rows, and return the test errors."""
     start = time.perf_counter()
     table, parts = opened(cell.table, cell.split, on_test=True)
     trainer = Trainer(table, parts, ONE)
-    tried = {run: trainer.run(run) for run in SCALED + SCALED_CODES}
     line = trainer.line()
-    lines = [line] if line is not None else []
-    losses = {
-        run: run_record(trainer, found, line)["loss"] for run, found in tried.items()
+    ways = chosen_ways(trainer, line)
+    record: dict[str, Any] = {
+        **cell._asdict(),
+        "is_amount": table.is_amount,
+        "n": [len(rows) for rows in parts],
+        "trials": time.perf_counter() - start,
     }
-    plain, coded = (min(runs, key=losses.__getitem__) for runs in (SCALED, SCALED_CODES))
-    single = min(plain, coded, key=losses.__getitem__)
-    blends = {
-        "sum": trainer.blend([tried[plain], tried[coded], *lines]),
-        "single": trainer.blend([tried[single], *lines]),
-    }
-    middle = time.perf_counter()
     rows = np.concatenate([parts.learned, parts.aside])
     again = Trainer(table, parts._replace(learned=rows), ONE)
-    line = again.line(trainer.penalty) if lines else None
-    lines = [line] if line is not None else []
-    fitted = {
-        "sum": [again.run(plain), again.run(coded), *lines],
-        "single": [again.run(replace(single, size=100)), *lines],
-    }
-    record: dict[str, Any] = cell._asdict() | {"recipes": [plain.name, coded.name, single.name]}
-    for name, models in fitted.items():
-        scores = blends[name].scores([model.reported for model in models])
-        losses = again.objective.losses(scores, again.reported)[0].sum(axis=1)
-        error = error_of(scores, again.reported, is_amount=table.is_amount)
-        record[name] = {"error": error, "loss": float(losses.mean())}
-        record[name]["refit"] = sum(model.seconds for model in models)
-    return record | {"trials": middle - start, "is_amount": table.is_amount, "n": len(parts[2])}
+    lines = [] if line is None else [again.line(trainer.penalty)]
+    for name, (runs, blend) in ways.items():
+        models = [*map(again.run, runs), *lines]
+        scores = blend.scores([model.reported for model in models])
+        record[name] = {
+            "error": error_of(scores, again.reported, is_amount=table.is_amount),
+            "loss": float(again.objective.losses(scores, again.reported)[0].sum(axis=1).mean()),
+            "refit": sum(model.seconds for model in models),
+            "runs": [run.name for run in runs],
+        }
+    return record
 
 
 def measured_in_time(cell: Cell, folder: Path, deadline: float) -> dict[str, Any] | None:
@@ -289,13 +302,18 @@ def measured_in_time(cell: Cell, folder: Path, deadline: float) -> dict[str, Any
         return {**cell._asdict(), "failure": repr(error)}
 
 
+def use_one_thread() -> None:
+    """Use one thread in this process, because the processes share the cores."""
+    threadpool_limits(1)
+
+
 def run_cells(cells: list[Cell], folder: Path, n_jobs: int, minutes: float) -> None:
     """Measure the cells that are missing, and append each to the file."""
     (folder / "scores").mkdir(parents=True, exist_ok=True)
     path, deadline = folder / "cells.jsonl", time.time() + 60 * minutes
     finished = {cell_of(record) for record in read_records(path) if "failure" not in record}
     left = [cell for cell in cells if cell not in finished]
-    with ProcessPoolExecutor(n_jobs) as pool, path.open("a") as file:
+    with ProcessPoolExecutor(n_jobs, initializer=use_one_thread) as pool, path.open("a") as file:
         jobs = [pool.submit(measured_in_time, cell, folder, deadline) for cell in left]
         for number, job in enumerate(as_completed(jobs)):
             record = job.result()
@@ -332,9 +350,6 @@ def main() -> None:
     if not names:
         print(f"There are no tables in {FOLDER}: set PACFOURIER_DATA.")
         return
-    # One thread per process: the processes share the cores.
-    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
-        os.environ.setdefault(variable, "1")
     cells = [] if options.no_harder else list(harder_cells(options.variants))
     cells += plain_cells(options.variants, options.tables or names)
     run_cells(cells, options.folder, options.jobs, options.minutes)

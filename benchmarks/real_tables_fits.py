@@ -102,12 +102,13 @@ class Run:
     @property
     def name(self) -> str:
         """What differs from the usual run."""
-        parts = [f"{'codes ' if self.coded else ''}{self.strength:g}"]
-        usual = Run(self.strength)
-        for field in ("size", "seed", "length", "memory", "scale_rate", "smoothing"):
-            if getattr(self, field) != getattr(usual, field):
-                parts.append(f"{field} {getattr(self, field):g}")
-        return ", ".join(parts)
+        usual, fields = Run(self.strength), ("size", "seed", "length", "memory")
+        changes = [
+            f"{field} {getattr(self, field):g}"
+            for field in (*fields, "scale_rate", "smoothing")
+            if getattr(self, field) != getattr(usual, field)
+        ]
+        return ", ".join([f"{'codes ' if self.coded else ''}{self.strength:g}", *changes])
 
 
 class Prepared(NamedTuple):
@@ -402,7 +403,7 @@ class Trainer:
 
         None for large tables.
         """
-        if len(self.labels) > MOST_ROWS_OF_A_LINE:
+        if penalty is None and len(self.labels) > MOST_ROWS_OF_A_LINE:
             return None
         start = time.perf_counter()
         task, columns = self.task(Run(1.0)), self.columns(coded=False)
