@@ -18,8 +18,8 @@ CATEGORY_TABLES = ("airfoil", "phoneme", "texture", "credit_data", "german")
 WILD_TABLES = ("airfoil", "phoneme", "texture", "vehicle", "spambase")
 N_USELESS, N_LEVELS, MOST_HARDER_ROWS = 25, 8, 3000
 WILD_FACTOR = 1e4
-# Larger tables have one split only. They are cut to so many rows while constants are chosen.
-LARGE_TABLE, MOST_NUMBERS, MOST_ROWS = 6000, 10**6, 30_000
+# Tables with more rows, or more numbers, have one split only.
+LARGE_TABLE, MOST_NUMBERS = 6000, 10**6
 SPLITS = (0, 1, 2)
 # Below so many rows, a third of them chooses a recipe instead of a fifth.
 SMALL_SAMPLE = 1000
@@ -84,7 +84,6 @@ def parts_of(table: Table, split: int, *, on_test: bool = False) -> Parts:
     train, reported = cut(np.arange(len(table.y)), table, 0.25, split)
     if not on_test:
         train, reported = cut(train, table, 0.25, split)
-        train = train[:MOST_ROWS]
     aside_share = 0.2 if len(train) >= SMALL_SAMPLE else 1 / 3
     learned, aside = cut(train, table, aside_share, split)
     return Parts(learned, aside, reported)
