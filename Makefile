@@ -22,7 +22,7 @@ WATCHED := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 COVERED := $(addprefix --ignore=tests/,bounds core estimators pacbayes test_arrays.py test_spectra.py)
 
 .PHONY: demo reproduce quick test test-oldest test-bare lint audit lock bench bench-gpu predictors \
-	docs torture release-check clean
+	real-tables docs torture release-check clean
 .DEFAULT_GOAL := test
 
 .venv/installed: pyproject.toml requirements/test.lock
@@ -102,6 +102,10 @@ predictors: .venv/installed  ## our predictors against eight others, into docs/p
 	$(BIN)/python $(PIP) --editable ".[bench]"
 	OMP_NUM_THREADS=2 NUMBA_NUM_THREADS=2 OMP_WAIT_POLICY=passive \
 		$(BIN)/python -m benchmarks.predictors $(PREDICTORS)
+
+real-tables: .venv/installed  ## prototypes on real tables, into results/real_tables; hours
+	$(BIN)/python -m benchmarks.real_tables $(REAL_TABLES)
+	$(BIN)/python -m benchmarks.real_tables_choices
 
 docs: .venv-docs/installed  ## the site, into docs/_build/html; warnings are errors
 	.venv-docs/bin/python -m sphinx -W --keep-going -b html docs docs/_build/html
