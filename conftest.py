@@ -14,10 +14,12 @@ NEEDS = {
     "cvxpy": ["tests/pacbayes/test_posteriors.py", "tests/pacbayes/test_yardsticks.py"],
     "dask": ["src/pacfourier/data/dask.py"],
     "matplotlib": [
+        "reproduction/__main__.py",
         "reproduction/figures.py",
         "reproduction/report.py",
         "tests/benchmarks",
         "tests/contracts/test_examples.py",
+        "tests/reproduction/test_figures.py",
         "tests/reproduction/test_report.py",
         "tests/plots",
     ],

@@ -43,21 +43,29 @@ def median_features(bench: Bench, width: float) -> Iterator[Setting]:
     yield mapped(bench, {}, model.fit(bench.parts.X_train))
 
 
-@lru_cache(maxsize=2)
-def fitted_defaults(bench: Bench, name: str) -> PBRFF | GibbsRFF:
-    """Return a map with default settings, fitted once for all widths of a split."""
-    if name == "PBRFF":
-        seed = bench.seed("candidates")
-        model = PBRFF(draw="complementary", target_type="binary", random_state=seed)
-    else:
-        model = GibbsRFF(max(WIDTHS), random_state=bench.seed("GibbsRFF"))
+@lru_cache(maxsize=1)
+def fitted_pbrff(bench: Bench) -> PBRFF:
+    """Return PBRFF with default settings, fitted once for all widths and draws of a split."""
+    seed = bench.seed("candidates")
+    model = PBRFF(draw="complementary", target_type="binary", random_state=seed)
     return model.fit(bench.parts.X_train, bench.parts.y_train)
 
 
-def default_features(bench: Bench, width: float, *, name: str, draw: str) -> Iterator[Setting]:
-    """Yield one map of PBRFF or GibbsRFF with default settings but for the draw."""
-    model = fitted_defaults(bench, name).redraw(n_frequencies=int(width), draw=draw)
-    yield mapped(bench, {}, model)
+def default_features(bench: Bench, width: float, *, draw: str) -> Iterator[Setting]:
+    """Yield one map of PBRFF with default settings but for the draw."""
+    yield mapped(bench, {}, fitted_pbrff(bench).redraw(n_frequencies=int(width), draw=draw))
+
+
+@lru_cache(maxsize=1)
+def fitted_gibbs(bench: Bench) -> GibbsRFF:
+    """Return GibbsRFF with default settings, fitted once for all widths of a split."""
+    model = GibbsRFF(max(WIDTHS), random_state=bench.seed("GibbsRFF"))
+    return model.fit(bench.parts.X_train, bench.parts.y_train)
+
+
+def sampled_features(bench: Bench, width: float) -> Iterator[Setting]:
+    """Yield one map drawn from the continuous posterior."""
+    yield mapped(bench, {}, fitted_gibbs(bench).redraw(n_frequencies=int(width)))
 
 
 def boosted_features(bench: Bench, width: float) -> Iterator[Setting]:
@@ -83,9 +91,9 @@ SMALL_D: dict[str, Method] = {
     "Nystroem uniform": partial(nystroem_features, basis="uniform"),
     "Nystroem k-means": partial(nystroem_features, basis="kmeans"),
     "RFF median": median_features,
-    "PBRFF default": partial(default_features, name="PBRFF", draw="weighted"),
-    "PBRFF complementary": partial(default_features, name="PBRFF", draw="complementary"),
-    "GibbsRFF": partial(default_features, name="GibbsRFF", draw="systematic"),
+    "PBRFF default": partial(default_features, draw="weighted"),
+    "PBRFF complementary": partial(default_features, draw="complementary"),
+    "GibbsRFF": sampled_features,
     "GBRFF": partial(boosted_waves, is_ensemble=False),
     "GBRFF ensemble": partial(boosted_waves, is_ensemble=True),
     "BoostedRFF": boosted_features,

@@ -119,7 +119,7 @@ def set_log_errors(ax: Any, highest: float) -> None:
     # Below the smallest error the axis is linear, which leaves room for zero.
     ax.set_yscale("symlog", linthresh=low, linscale=0.3)
     ax.set_ylim(-0.1 * low if np.any(values == 0) else low / 1.1, high * 1.15)
-    steps = (1, 2, 5) if high > 4 * low else (1, 1.5, 2, 3, 4, 5, 7)
+    steps = (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 5, 7)
     ticks = [0, *(step * 10.0**power for power in range(-3, 3) for step in steps)]
     bottom, top = ax.get_ylim()
     shown = [tick for tick in ticks if tick == 0 or low <= tick]

@@ -33,24 +33,12 @@ def write_report(rows: list[Row], judgements: list[Judgement], folder: Path) -> 
     sections = [page.section("The claims of the paper", CLAIMS_NOTE, *map(str, judgements))]
     if datasets_of(rows, "landmarks"):
         image = saved(landmarks_figure(rows), folder / "figure2_landmarks.png")
-        landmarks = page.section(
-            "Landmarks: Table 1 and Figure 2",
-            ERRORS_NOTE,
-            comparison_table(table1(rows)),
-            page.figure(image, f"Test error. {LEGEND}"),
-            inside(figure_points(rows, "landmarks")),
-        )
-        sections.append(landmarks)
+        parts = ERRORS_NOTE, comparison_table(table1(rows)), *figure_part(rows, "landmarks", image)
+        sections.append(page.section("Landmarks: Table 1 and Figure 2", *parts))
     if datasets_of(rows, "greedy"):
         image = saved(greedy_figure(rows), folder / "figure3_greedy.png")
-        points = figure_points(rows, "greedy")
-        greedy = page.section(
-            "Greedy kernel learning: Figure 3",
-            page.figure(image, f"Error by number of frequencies. {LEGEND}"),
-            inside(points),
-            page.details("Compare point by point", comparison_table(points)),
-        )
-        sections.append(greedy)
+        parts = figure_part(rows, "greedy", image)
+        sections.append(page.section("Greedy kernel learning: Figure 3", *parts))
     if datasets_of(rows, "toy"):
         note = "The gallery of the documentation shows Figure 1."
         sections.append(page.section("Toy: Figures 1 and 4", note, toy_table(rows)))
@@ -79,11 +67,13 @@ def comparison_table(cells: Iterable[Comparison]) -> page.Markup:
     return page.table(headers, rows, numeric=range(2, 6))
 
 
-def inside(points: list[Comparison]) -> str:
-    """Return how many published errors lie inside our intervals."""
+def figure_part(rows: list[Row], experiment: str, image: bytes) -> tuple[str, ...]:
+    """Return a figure, how many published points lie inside our intervals, and all points."""
+    points = figure_points(rows, experiment)
     verdicts = [ours.verdict(published) for *_, published, ours in points]
     n_inside, n_outside = verdicts.count("inside"), verdicts.count("outside")
-    return f"{n_inside} of {n_inside + n_outside} published points lie inside our intervals."
+    text = f"{n_inside} of {n_inside + n_outside} published points lie inside our intervals."
+    return page.figure(image, LEGEND), text, page.details("All points", comparison_table(points))
 
 
 def toy_table(rows: list[Row]) -> page.Markup:

@@ -11,7 +11,7 @@ from pacfourier import PBLandmarks, RBFLandmarks
 from reproduction.plan import N_TOY_LANDMARKS, seed_of
 
 N_FREQUENCIES, GAMMA, C = 20, 2.0, 100.0
-N_TRAIN, N_TEST = 300, 2000
+N_ROWS = {"train": 300, "test": 2000}
 
 
 def four_squares(n_samples: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -23,7 +23,7 @@ def four_squares(n_samples: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def toy_sample(toy: str, split: int, part: str = "train") -> tuple[np.ndarray, np.ndarray]:
     """Return the training or test sample of a split."""
-    n_samples, seed = {"train": N_TRAIN, "test": N_TEST}[part], seed_of(toy, split, part)
+    n_samples, seed = N_ROWS[part], seed_of(toy, split, part)
     if toy == "two moons":
         return make_moons(n_samples, noise=0.15, random_state=seed)
     return four_squares(n_samples, seed)

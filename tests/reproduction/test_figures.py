@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("matplotlib")
 from reproduction.figures import greedy_figure, landmarks_figure
 
 
