@@ -65,7 +65,6 @@ from pacfourier.estimators.training import (
     usual_recipe,
 )
 from pacfourier.pacbayes.holdout import FreshRows
-from pacfourier.pacbayes.linear_predictions import LinearCertificate
 from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
 
 # More rows held out for a certificate would make it little tighter.
@@ -113,8 +112,7 @@ class FourierPredictor(BaseEstimator):
     ties: Any
     random_state: Any
     verbose: Any
-    certificate_: PredictionCertificate | LinearCertificate
-    _certify_rules: tuple[str, ...] = ()
+    certificate_: PredictionCertificate
     # The fitted attributes that predictions use.
     _used: tuple[str, ...]
     coded_: bool
@@ -135,12 +133,10 @@ class FourierPredictor(BaseEstimator):
         check_option("codes", self.codes, ("auto", True, False))
         check_option("ties", self.ties, (None, "genuine"))
         is_share = isinstance(self.certify, Real) and 0 < float(self.certify) < 1
-        is_rule = self.certify is False or self.certify in self._certify_rules
-        if not is_rule and not is_share:
-            rules = "".join(f", {rule!r}" for rule in self._certify_rules)
+        if self.certify is not False and not is_share:
             raise ValueError(
-                f"certify must be False{rules} or the share of rows to hold out, between 0 and 1, "
-                f"got {self.certify!r}."
+                "certify must be False or the share of rows to hold out, between 0 and 1, got "
+                f"{self.certify!r}."
             )
 
     def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Split:
@@ -160,10 +156,7 @@ class FourierPredictor(BaseEstimator):
         """Return the rows to learn from and the rows held out."""
         if self.certify is False:
             return np.arange(n_samples), np.arange(0)
-        if self.certify == "pac-bayes":
-            size = n_samples // 2
-        else:
-            size = min(int(np.ceil(float(self.certify) * n_samples)), MOST_HELD_OUT)
+        size = min(int(np.ceil(float(self.certify) * n_samples)), MOST_HELD_OUT)
         if size > n_samples - 2:
             raise ValueError(
                 f"certify must leave at least two rows to learn from, got {self.certify} of "
@@ -200,7 +193,7 @@ class FourierPredictor(BaseEstimator):
             draft._describe_labels(y)
             draft._learn_from(draft._labelled(X, y, draft._row_weights(y, weights)), seed)
             vars(draft).pop("_stream", None)
-            draft._certify(split, seed)
+            draft._certify(split)
         return self
 
     def _learn(self, data: Any, classes: Any, *, is_first: bool) -> Self:
@@ -330,9 +323,8 @@ class FourierPredictor(BaseEstimator):
         self.coded_, self.strength_ = recipe
         self.frequencies_, self.cosines_, self.sines_, self.linear_, self.intercept_ = found.model
 
-    def _certify(self, split: Split, seed: int) -> None:
+    def _certify(self, split: Split) -> None:
         """Set ``certificate_`` from the rows held out, or delete that of an earlier fit."""
-        del seed
         if hasattr(self, "certificate_"):
             del self.certificate_
         if not len(split.held_out):

@@ -28,7 +28,6 @@ TYPES = frozenset(
         "pacfourier.estimators.fourier_regressor.FourierRegressor",
         "pacfourier.estimators.training.Trained",
         "pacfourier.pacbayes.assumptions.Assumption",
-        "pacfourier.pacbayes.linear_predictions.LinearCertificate",
         "pacfourier.pacbayes.prediction_certificate.ClassCounts",
         "pacfourier.pacbayes.prediction_certificate.ClassificationCertificate",
         "pacfourier.pacbayes.prediction_certificate.RegressionCertificate",
