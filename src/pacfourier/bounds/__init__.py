@@ -31,7 +31,6 @@ from pacfourier.bounds._localised import localised
 from pacfourier.bounds._norm import norm
 from pacfourier.bounds._record import Auto, BoundRecord
 from pacfourier.bounds._result import Bound
-from pacfourier.bounds._self_certified import self_certified_posterior
 
 __all__ = [
     "RECORDS",
@@ -63,7 +62,6 @@ __all__ = [
     "log_xi",
     "norm",
     "printed",
-    "self_certified_posterior",
     "split_kl",
     "unexpected_bernstein",
 ]
