@@ -28,7 +28,6 @@ MAPS: dict[str, Any] = {
     "PBRFF": PBRFF,
     "PBRFF, complementary": lambda width: PBRFF(width, draw="complementary"),
     "GibbsRFF": GibbsRFF,
-    "GibbsRFF, complementary": lambda width: GibbsRFF(width, draw="complementary"),
 }
 
 

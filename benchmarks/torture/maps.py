@@ -138,7 +138,6 @@ def fits_of_gibbs_rff(seed: int, _folder: Path) -> None:
         target_type=case.target_type,
         n_particles=int(rng.integers(2, 6)),
         n_steps=2,
-        draw=str(rng.choice(["systematic", "complementary"])),
         class_weight=[None, "balanced"][rng.integers(2)],
         precision=str(rng.choice(["auto", "single", "double"])),
         random_state=seed,

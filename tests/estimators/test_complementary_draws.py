@@ -1,6 +1,5 @@
-"""The draw "complementary" of PBRFF, OKRFF and GibbsRFF."""
+"""The draw "complementary" of PBRFF and OKRFF."""
 
-import copy
 import pickle
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
-from pacfourier import OKRFF, PBRFF, GibbsRFF, fit_batches
+from pacfourier import OKRFF, PBRFF, fit_batches
 from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.core.alignment.sums import balanced_losses
 from pacfourier.core.sampling.complementary import sign_errors
@@ -23,7 +22,6 @@ from pacfourier.estimators.complementary import (
     complementary_frequencies,
     shortlist_size,
 )
-from pacfourier.estimators.gibbs_rff import N_BEST_UNMOVED, N_UNMOVED, earlier_stages
 from pacfourier.estimators.learned import PREFERENCE
 
 X, Y = load_iris(return_X_y=True)
@@ -39,14 +37,12 @@ KINDS = {"outputs": "continuous"}
 
 def model(estimator=PBRFF, n_frequencies=6, **parameters):
     settings = {"random_state": 0, "draw": "complementary", **parameters}
-    if estimator is GibbsRFF:
-        return GibbsRFF(n_frequencies, n_particles=12, n_steps=6, **settings)
     settings = {"n_candidates": 500, "precision": "double", **settings}
     return estimator(n_frequencies, **settings)
 
 
 @pytest.mark.parametrize("kind", LABELS)
-@pytest.mark.parametrize("estimator", [PBRFF, OKRFF, GibbsRFF])
+@pytest.mark.parametrize("estimator", [PBRFF, OKRFF])
 def test_frequencies_are_chosen_for_every_kind_of_labels(estimator, kind):
     y, target_type = LABELS[kind], KINDS.get(kind, kind)
     fitted = model(estimator, target_type=target_type).fit(X, y)
@@ -164,12 +160,11 @@ def test_partial_fit_merge_and_batches_equal_fit(estimator, kind, rng, monkeypat
             np.testing.assert_array_equal(other.kept_, whole.kept_)
 
 
-@pytest.mark.parametrize("estimator", [PBRFF, GibbsRFF])
-def test_sparse_and_single_precision_rows(estimator):
-    dense = model(estimator, gamma=0.1).fit(X, Y)
-    thin = model(estimator, gamma=0.1).fit(sparse.csr_array(X), Y)
+def test_sparse_and_single_precision_rows():
+    dense = model(gamma=0.1).fit(X, Y)
+    thin = model(gamma=0.1).fit(sparse.csr_array(X), Y)
     np.testing.assert_allclose(thin.frequencies_, dense.frequencies_, atol=1e-6)
-    single = model(estimator, gamma=0.1).fit(X.astype(np.float32), Y)
+    single = model(gamma=0.1).fit(X.astype(np.float32), Y)
     assert single.transform(X.astype(np.float32)).dtype == np.float32
     assert len(set(single.kept_)) == 6
 
@@ -192,10 +187,6 @@ def test_dask_collections_and_tensors_give_the_same():
     blocks = da.from_array(X, chunks=(40, -1)), da.from_array(Y, chunks=40)
     np.testing.assert_array_equal(model().fit(*blocks).kept_, whole.kept_)
     np.testing.assert_array_equal(model().fit(torch.as_tensor(X), Y).kept_, whole.kept_)
-    moved = model(GibbsRFF).fit(X, Y)
-    for given in (blocks, (torch.as_tensor(X), Y)):
-        found = model(GibbsRFF).fit(*given)
-        np.testing.assert_allclose(found.frequencies_, moved.frequencies_, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -259,97 +250,6 @@ def test_certificates_cover_random_labels(estimator):
                 assert fitted.certificate(bound=name, of=of).details.value >= 0.5 - 1e-9
     assert max(losses) < 0.5
     assert np.mean(losses) < 0.48
-
-
-@pytest.fixture(scope="module")
-def overfitted():
-    """Noise in twice as many dimensions as samples: losses of 0.1 where nothing can be learned."""
-    rng = np.random.default_rng(8)
-    settings = {"n_particles": 20, "beta": 60.0, "n_steps": 15, "gamma": 0.01}
-    settings |= {"target_type": "binary", "draw": "complementary"}
-    return [
-        GibbsRFF(6, random_state=seed, **settings).fit(*noise(40, 80, rng)) for seed in range(60)
-    ]
-
-
-@pytest.mark.parametrize("of", ["deployed", "posterior"])
-@pytest.mark.parametrize("bound", ["kl", "first_order"])
-def test_certificates_of_moved_frequencies_cover_sample_and_run(bound, of, overfitted):
-    """Temperatures, islands and unmoved candidates: 10 failures have probability under 1e-3."""
-    failures, unpaid, n_earlier, n_unmoved = 0, 0, 0, 0
-    for fitted in overfitted:
-        failures += fitted.certificate(0.05, bound=bound, of=of).details.value < 0.5
-        free = copy.copy(fitted)
-        free._log_prior = np.log(
-            np.bincount(fitted.kept_, np.full(6, 1 / 6), len(fitted.pool_)) + 1e-300
-        )
-        unpaid += free.certificate(0.05, bound=bound).details.value < 0.5
-        is_unmoved = fitted.kept_ >= len(fitted.pool_) - N_BEST_UNMOVED
-        n_unmoved += is_unmoved.sum()
-        n_earlier += ((fitted.kept_ >= 20) & ~is_unmoved).sum()
-    assert failures < 10
-    # More than half would fail without the divergence.
-    assert unpaid > 0.5 * len(overfitted)
-    assert n_earlier > 0
-    assert n_unmoved > 0
-
-
-def test_the_measure_of_all_stages_has_the_mass_of_the_prior(rng):
-    """Its mean over runs is the prior, so its mass is one on average; radius of four errors."""
-    rows = rng.standard_normal((60, 2))
-    y = np.where(rows[:, 0] > 0, 1, -1)
-    settings = {"n_particles": 60, "n_steps": 8, "beta": 2.0, "gamma": 1.0, "draw": "complementary"}
-    runs = [GibbsRFF(5, random_state=seed, **settings).fit(rows, y) for seed in range(40)]
-    moved = np.exp([run._log_prior[:-N_BEST_UNMOVED] for run in runs])
-    masses = moved.reshape(len(runs), -1, 60).sum(axis=2)
-    n_earlier = masses.shape[1] - 1
-    assert n_earlier == len(earlier_stages(8))
-    for stage, share in enumerate([1 / 2, *[1 / 4 / n_earlier] * n_earlier]):
-        error = masses[:, stage].std() / np.sqrt(len(runs))
-        assert abs(masses[:, stage].mean() - share) < 4 * error
-        assert error < 0.2 * share
-
-
-def test_candidates_that_do_not_move_have_a_quarter_of_the_prior():
-    """They are the best of the prior's own candidates, which have equal parts of the quarter."""
-    fitted = model(GibbsRFF, gamma=0.3).fit(X, Y)
-    candidates = PBRFF(6, n_candidates=N_UNMOVED, gamma=0.3, random_state=0).fit(X, Y)
-    best = np.argsort(candidates.selection_losses_, kind="stable")[:N_BEST_UNMOVED]
-    found = fitted.pool_[-N_BEST_UNMOVED:]
-    np.testing.assert_array_equal(found, candidates.pool_[best])
-    np.testing.assert_allclose(np.exp(fitted._log_prior[-N_BEST_UNMOVED:]), 1 / 4 / N_UNMOVED)
-    certificate = fitted.certificate(ties="genuine")
-    is_unmoved = fitted.kept_ >= len(fitted.pool_) - N_BEST_UNMOVED
-    assert is_unmoved.any()
-    paid = np.log(1 / 6) - fitted._log_prior[fitted.kept_]
-    assert certificate.divergence == pytest.approx(paid.mean())
-    np.testing.assert_allclose(paid[is_unmoved], np.log(4 * N_UNMOVED / 6))
-
-
-def test_other_draws_have_only_the_particles():
-    fitted = model(GibbsRFF, draw="systematic").fit(X, Y)
-    assert fitted.pool_.shape == (12, 4)
-    assert len(fitted._log_prior) == 12
-
-
-def test_moved_frequencies_are_redrawn_from_the_same_order():
-    fitted = model(GibbsRFF, 12).fit(X, Y)
-    few = model(GibbsRFF, 5).fit(X, Y)
-    np.testing.assert_array_equal(fitted.redraw(n_frequencies=5).kept_, few.kept_)
-    np.testing.assert_array_equal(fitted.kept_[:5], few.kept_)
-    assert len(fitted.pool_) == 12 * (1 + len(earlier_stages(6))) + N_BEST_UNMOVED
-    assert (fitted.posterior_[12:] == 0).all()
-    with pytest.raises(ValueError, match="at most the 12 particles of this fit, got 13"):
-        few.redraw(n_frequencies=13)
-    with pytest.raises(ValueError, match="draw must be one of"):
-        model(GibbsRFF, draw="weighted").fit(X, Y)
-
-
-@pytest.mark.parametrize("n_steps", [1, 2, 3, 30])
-def test_earlier_stages_are_before_the_last(n_steps):
-    stages = earlier_stages(n_steps)
-    assert len(set(stages)) == len(stages) <= 10
-    assert all((n_steps - 1) // 2 <= t < n_steps - 1 for t in stages)
 
 
 def test_rows_outside_the_reservoir_do_not_matter_to_the_choice(monkeypatch):

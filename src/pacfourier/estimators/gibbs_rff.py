@@ -9,30 +9,18 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.arrays import FloatArray, IntArray
+from pacfourier.arrays import FloatArray
 from pacfourier.bounds import BoundRecord
 from pacfourier.core.alignment.gradients import (
     alignment_gradients,
     alignment_objective,
     alignment_tilts,
 )
-from pacfourier.core.alignment.sums import (
-    AlignmentSums,
-    alignment_sums,
-    balanced_losses,
-    target_losses,
-)
+from pacfourier.core.alignment.sums import AlignmentSums, alignment_sums, target_losses
 from pacfourier.core.alignment.targets import Target, TargetType, target_type_of
 from pacfourier.core.phases import PRECISIONS, single_threaded_blas
-from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.core.sampling.particles import TemperedPosterior
-from pacfourier.core.sampling.smc import (
-    Run,
-    Stage,
-    gibbs_run,
-    pilot_schedule,
-    systematic_indices,
-)
+from pacfourier.core.sampling.smc import gibbs_run, pilot_schedule, systematic_indices
 from pacfourier.data.samples import Block, labelled_rows
 from pacfourier.estimators.base import (
     AnySample,
@@ -49,14 +37,7 @@ from pacfourier.estimators.base import (
     set_classes,
 )
 from pacfourier.estimators.holdout import check_split, frozen_kernel, split_sample
-from pacfourier.estimators.learned import (
-    SMALL_WORK,
-    Learned,
-    chosen_together,
-    reduced,
-    shown_target,
-    working_precision,
-)
+from pacfourier.estimators.learned import SMALL_WORK, reduced, shown_target
 from pacfourier.pacbayes.assumptions import Ties, ladder_assumption, run_assumption
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import alignment_evidence, certified_weights, particle_log_prior
@@ -69,18 +50,6 @@ PILOT_STREAM, RUN_STREAM, KEEP_STREAM, SPLIT_STREAM = 0, 1, 2, 3
 PILOT_PARTICLES = 20
 # Langevin moves per temperature.
 N_MOVES = 5
-# Complementary draws also choose among the particles of so many earlier temperatures, in equal
-# steps of the second half of the ladder.
-N_EARLIER = 10
-# They also choose among the best of so many candidates of the prior, which do not move. Particles
-# all end near a few modes; these candidates differ more, and need fewer nats.
-N_UNMOVED, N_BEST_UNMOVED = 20_000, 1000
-# Gains are multiplied by this power of 1 - 2 loss. With a larger power the errors fall less, with a
-# smaller one the certificate grows more.
-PREFERENCE = 0.125
-# Their particles are resampled in groups of about this size, so that not all become copies of one.
-ISLAND_SIZE = 10
-DRAWS = ("systematic", "complementary")
 
 
 class GibbsRFF(SupervisedFourierMap):
@@ -105,12 +74,12 @@ class GibbsRFF(SupervisedFourierMap):
     therefore holds for the frequencies that are kept, even if the run is too short to reach the
     posterior.
 
-    That certificate pays for the distance from the prior, which is tens of nats. With
-    ``certify_on`` the fit holds rows out instead, learns from the others, and certifies the kept
-    kernel on the held-out rows, at no such price. The trade-off: fewer rows are learned from, so
-    the loss itself may be a little larger, and only the held-out rows count in the bound. It pays
-    off if beta is large, where the price would be high. On MNIST 1 against 7 (9,102 rows), a third
-    held out and ``beta=60`` certify 0.106, where all rows and the default certify 0.145.
+    That certificate pays for the distance from the prior, which is tens of nats. With ``certify``
+    the fit holds rows out instead, learns from the others, and certifies the kept kernel on the
+    held-out rows, at no such price. The trade-off: fewer rows are learned from, so the loss itself
+    may be a little larger, and only the held-out rows count in the bound. It pays off if beta is
+    large, where the price would be high. On MNIST 1 against 7 (9,102 rows), a third held out and
+    ``beta=60`` certify 0.106, where all rows and the default certify 0.145.
 
     Parameters
     ----------
@@ -126,7 +95,7 @@ class GibbsRFF(SupervisedFourierMap):
         - "median": 1 / (2 m^2), where m is the median distance between samples.
 
         A certificate needs "multiscale", a number that was chosen without this sample, or
-        ``certify_on``.
+        ``certify``.
     kernel : {"rbf"} or Spectrum, default="rbf"
         Kernel whose Fourier transform is the prior. A ``Spectrum`` must be an ``RBF`` or a mixture
         of RBFs from ``pacfourier.spectra``; it contains its own bandwidth.
@@ -146,16 +115,6 @@ class GibbsRFF(SupervisedFourierMap):
         Number of frequencies that are sampled together. ``n_frequencies`` of them are kept, drawn
         by their weights. If ``n_frequencies`` is equal or larger, that many are sampled and all are
         kept, with their weights. Too few particles may miss the best bandwidth.
-    draw : {"systematic", "complementary"}, default="systematic"
-        How to choose the frequencies to keep.
-
-        - "systematic": drawn from the particles by their weights. They are often near copies of
-          each other.
-        - "complementary": chosen together, so that each explains what the others leave of the
-          labels, with equal weights. They are chosen among the particles of the last and of ten
-          earlier temperatures and the best of 20,000 candidates that do not move, on at most 5,000
-          rows. Particles are resampled in groups of ten, so they differ more. The error of a
-          linear model falls faster with ``n_frequencies``, and the certificate is larger.
     n_steps : int, default=100
         Number of temperatures between the prior and the posterior. More steps follow the posterior
         more closely, which lowers the divergence in the certificate, and take longer.
@@ -164,10 +123,10 @@ class GibbsRFF(SupervisedFourierMap):
         agreement of two labels at zero. None uses the loss of the paper. The option only matters
         if y holds classes, and not for two classes of equal size. ``losses_`` and the certificate
         use the loss of the paper in both cases.
-    certify_on : float or None, default=None
-        Share of the rows to hold out for the certificate, for example 1/3. They are drawn at
+    certify : float or False, default=False
+        Share of the rows to hold out for the certificate: 0.2 holds out a fifth. They are drawn at
         random before the fit, and nothing is learned from them. ``gamma`` may then be "scale" or
-        "median". None learns from all rows. X must be in memory.
+        "median". False learns from all rows, which then have the certificate. X must be in memory.
     precision : {"auto", "single", "double"}, default="auto"
         Floating-point precision of the products of samples and frequencies while particles move.
         "auto" is double for small problems and single otherwise. The certificate is always
@@ -188,12 +147,9 @@ class GibbsRFF(SupervisedFourierMap):
     kept_ : array of shape (n_frequencies,)
         Indices of the kept frequencies in ``pool_``.
     losses_ : array of shape (n_particles,)
-        Alignment loss of each particle, as the paper defines it. With ``draw="complementary"``,
-        the particles of earlier temperatures and the candidates that do not move follow, here and
-        in ``pool_``.
+        Alignment loss of each particle, as the paper defines it.
     posterior_ : array of shape (n_particles,)
-        Weight of each particle. The weights sum to one. Those of earlier temperatures and the
-        candidates that do not move weigh nothing.
+        Weight of each particle. The weights sum to one.
     inverse_temperature_ : float
         The factor beta sqrt(n) of the loss in the posterior.
     log_evidence_ : float
@@ -239,10 +195,9 @@ class GibbsRFF(SupervisedFourierMap):
         beta: float = 20.0,
         target_type: str | TargetType = "auto",
         n_particles: int = 100,
-        draw: str = "systematic",
         n_steps: int = 100,
         class_weight: str | None = "balanced",
-        certify_on: float | None = None,
+        certify: float | bool = False,
         precision: str = "auto",
         random_state: Any = None,
         verbose: bool = False,
@@ -253,10 +208,9 @@ class GibbsRFF(SupervisedFourierMap):
         self.beta = beta
         self.target_type = target_type
         self.n_particles = n_particles
-        self.draw = draw
         self.n_steps = n_steps
         self.class_weight = class_weight
-        self.certify_on = certify_on
+        self.certify = certify
         self.precision = precision
         self.random_state = random_state
         self.verbose = verbose
@@ -283,54 +237,41 @@ class GibbsRFF(SupervisedFourierMap):
             draft._target, n_samples = shown_target(sample, self.target_type, stacklevel=3)
             seed = drawn_seed(self.random_state)
             aside = None
-            if self.certify_on is not None:
+            if self.certify is not False:
                 rng = np.random.default_rng([seed, SPLIT_STREAM])
-                sample, aside = split_sample(sample, self.certify_on, rng)
+                sample, aside = split_sample(sample, float(self.certify), rng)
                 n_samples = sample.n_samples
-            draft._climb(sample, n_samples, seed)
-            row_seed = seed if self.draw == "complementary" else None
-            learned = reduced(sample, draft._target, draft.pool_, "double", row_seed)
+            set_classes(draft, draft._target)
+            draft._prior_source = prior_source(draft)
+            draft._climb(draft._tempered_posterior(sample, n_samples, seed), seed)
+            learned = reduced(sample, draft._target, draft.pool_, "double")
             draft.sums_, draft._summary = learned.sums, learned.summary
             draft.losses_ = target_losses(learned.sums, draft._target)
-            draft._chosen = draft._chosen_together(learned)
-            draft._keep(draft._keep_offset)
+            draft._keep_offset = np.random.default_rng([seed, KEEP_STREAM]).random()
+            draft._keep()
             draft._frozen = None
             if aside is not None:
                 draft._frozen = frozen_kernel(draft, aside, draft._target, is_split=True)
         return self
 
-    def _climb(self, sample: AnySample, n_samples: int, seed: int) -> None:
-        """Sample the posterior."""
-        set_classes(self, self._target)
-        self._prior_source = prior_source(self)
-        posterior = self._tempered_posterior(sample, n_samples, seed)
-        run = self._run(posterior, sample.n_features, seed)
+    def _climb(self, posterior: TemperedPosterior, seed: int) -> None:
+        """Draw particles from the posterior, and keep what certificates need of the run."""
+        size, n_features = self._n_climbing(), self.n_features_in_
+        pilot, rng = (np.random.default_rng([seed, each]) for each in (PILOT_STREAM, RUN_STREAM))
+        # Every evaluation limits BLAS to one thread. Here this is done once, which takes less time.
+        with single_threaded_blas():
+            self.schedule_ = pilot_schedule(
+                posterior, PILOT_PARTICLES, n_features, self.n_steps, N_MOVES, pilot
+            )
+            run = gibbs_run(
+                posterior, self.schedule_, size, n_features, N_MOVES, rng, report=reporter(self)
+            )
         self.inverse_temperature_ = posterior.inverse_temperature
         self.log_evidence_ = run.log_evidence
-        stages = (run.particles, *(stage.particles for stage in run.earlier))
-        parts = [posterior.frequencies(particles) for particles in stages]
-        self._log_prior = stage_log_prior(run, power=1.0)
-        if self.draw == "complementary":
-            spectrum = prior_spectrum(sample, self, np.random.default_rng(seed))
-            pool = FrequencyPool(spectrum, N_UNMOVED, sample.n_features, seed)
-            parts.append(self._best_of(pool, sample, n_samples))
-            self._log_prior = mixed_log_prior(run)
-        self.pool_ = np.concatenate(parts)
-        self.posterior_ = np.zeros(len(self.pool_))
-        self.posterior_[: len(run.log_weights)] = np.exp(run.log_weights)
-        self._n_last = len(run.log_weights)
-        self._keep_offset = np.random.default_rng([seed, KEEP_STREAM]).random()
-
-    def _best_of(self, pool: FrequencyPool, sample: AnySample, n_samples: int) -> FloatArray:
-        """Return the candidates of the prior that have the smallest losses."""
-        precision = self.precision
-        if precision == "auto":
-            precision = working_precision(n_samples, pool)
-        options = {"target": self._target, "frequencies": pool, "precision": precision}
-        sums = sample.reduce(partial(_sums, **options), AlignmentSums.merge)
-        losses_of = balanced_losses if self.class_weight is not None else target_losses
-        best = np.argsort(losses_of(sums, self._target), kind="stable")[:N_BEST_UNMOVED]
-        return pool[best].astype(np.float64)
+        self.pool_, self.posterior_ = posterior.frequencies(run.particles), np.exp(run.log_weights)
+        self._log_prior = particle_log_prior(
+            run.log_weights, run.particles.potentials, run.log_evidence
+        )
 
     def redraw(self, *, n_frequencies: int) -> Self:
         """Return a new estimator that keeps another number of the same particles.
@@ -349,16 +290,16 @@ class GibbsRFF(SupervisedFourierMap):
         if self._frozen is not None:
             raise ValueError(
                 "redraw would change the kernel that was certified on the held-out rows: fit "
-                "again with another n_frequencies, or with certify_on=None."
+                "again with another n_frequencies, or with certify=False."
             )
         redrawn = copy.copy(self).set_params(n_frequencies=n_frequencies)
         check_count("n_frequencies", n_frequencies)
-        if n_frequencies > self._n_last:
+        if n_frequencies > len(self.pool_):
             raise ValueError(
-                f"n_frequencies must be at most the {self._n_last} particles of this fit, "
+                f"n_frequencies must be at most the {len(self.pool_)} particles of this fit, "
                 f"got {n_frequencies}. Fit again with more n_particles."
             )
-        redrawn._keep(self._keep_offset)
+        redrawn._keep()
         return redrawn
 
     def certificate(
@@ -375,8 +316,8 @@ class GibbsRFF(SupervisedFourierMap):
         reached the posterior. Fit only once: if you fit with several seeds or values of beta and
         keep the best, its certificate is not valid.
 
-        With ``certify_on`` the kept kernel is certified on the held-out rows, at a
-        divergence of zero, as ``holdout_certificate`` does it.
+        With ``certify`` the kept kernel is certified on the held-out rows, at a divergence of zero,
+        as ``holdout_certificate`` does it.
 
         Parameters
         ----------
@@ -386,11 +327,11 @@ class GibbsRFF(SupervisedFourierMap):
             Name of a bound in ``pacfourier.bounds`` that is proved by an exponential moment, or
             such a bound of your own. "auto" uses the better of ``kl`` and ``unexpected_bernstein``
             (``catoni_grid`` for multilabel y), each at epsilon / 2. For labels declared binary it
-            also tries ``first_order``, each at epsilon / 3. With ``certify_on``, the bounds are
-            those of ``holdout_certificate``.
+            also tries ``first_order``, each at epsilon / 3. With ``certify``, the bounds are those
+            of ``holdout_certificate``.
         of : {"deployed", "posterior"}, default="deployed"
             Which kernel to certify: that of the kept frequencies, which ``transform`` uses, or that
-            of all particles, which ``kernel_matrix`` uses. With ``certify_on`` only "deployed".
+            of all particles, which ``kernel_matrix`` uses. With ``certify`` only "deployed".
         ties : {None, "genuine"}, default=None
             What repeated rows are. Above 1 % of them the value is refused, unless you declare that
             they are "genuine": independent draws of a distribution that repeats values, not copies.
@@ -425,41 +366,22 @@ class GibbsRFF(SupervisedFourierMap):
         check_positive("beta", self.beta)
         check_count("n_steps", self.n_steps)
         check_option("class_weight", self.class_weight, ("balanced", None))
-        check_option("draw", self.draw, DRAWS)
-        check_split(self.certify_on)
+        check_split(self.certify)
         target_type_of(self.target_type)
         check_option("precision", self.precision, ("auto", *PRECISIONS))
 
     def _n_climbing(self) -> int:
         return max(self.n_particles, self.n_frequencies)
 
-    def _keep(self, offset: float) -> None:
+    def _keep(self) -> None:
         """Keep all particles with their weights, or choose some and give them equal weights."""
         self.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
-        if self._chosen is not None:
-            self.kept_ = self._chosen[: self.n_frequencies]
-        elif self.n_frequencies == self._n_last:
-            self.kept_, self.frequency_weights_ = np.arange(self._n_last), self.posterior_
+        if self.n_frequencies == len(self.pool_):
+            self.kept_, self.frequency_weights_ = np.arange(len(self.pool_)), self.posterior_
         else:
+            offset = self._keep_offset
             self.kept_ = systematic_indices(self.posterior_, offset, self.n_frequencies)
         self.frequencies_ = self.pool_[self.kept_]
-
-    def _chosen_together(self, learned: Learned) -> IntArray | None:
-        """Return as many complementary frequencies as there are particles, the first first.
-
-        Fewer of them are the first of these, so ``redraw`` needs no data.
-        """
-        if learned.rows is None:
-            return None
-        return chosen_together(
-            learned,
-            self.pool_,
-            balanced_losses(learned.sums, learned.target),
-            self._n_last,
-            is_balanced=self.class_weight is not None,
-            power=PREFERENCE,
-            is_revised=False,
-        )
 
     def _tempered_posterior(
         self, sample: AnySample, n_samples: int, seed: int
@@ -474,73 +396,6 @@ class GibbsRFF(SupervisedFourierMap):
         )
         scales, weights = spectrum.gaussian_components()
         return TemperedPosterior(loss, self.beta * np.sqrt(n_samples), scales, weights)
-
-    def _spread(self) -> dict[str, Any]:
-        """Return what complementary draws ask of a run: earlier stages, and islands."""
-        if self.draw != "complementary":
-            return {}
-        n_islands = max(1, self._n_climbing() // ISLAND_SIZE)
-        return {"stages": earlier_stages(self.n_steps), "n_islands": n_islands}
-
-    def _run(self, posterior: TemperedPosterior, n_features: int, seed: int) -> Run:
-        # Every evaluation limits BLAS to one thread. Here this is done once, which takes less time.
-        with single_threaded_blas():
-            return self._climbed(posterior, n_features, seed)
-
-    def _climbed(self, posterior: TemperedPosterior, n_features: int, seed: int) -> Run:
-        self.schedule_ = pilot_schedule(
-            posterior,
-            PILOT_PARTICLES,
-            n_features,
-            self.n_steps,
-            N_MOVES,
-            np.random.default_rng([seed, PILOT_STREAM]),
-        )
-        return gibbs_run(
-            posterior,
-            self.schedule_,
-            self._n_climbing(),
-            n_features,
-            N_MOVES,
-            np.random.default_rng([seed, RUN_STREAM]),
-            report=reporter(self),
-            **self._spread(),
-        )
-
-
-def earlier_stages(n_steps: int) -> tuple[int, ...]:
-    """Return the indices of at most ten temperatures in the second half of a ladder.
-
-    >>> earlier_stages(100)
-    (49, 54, 59, 64, 69, 74, 79, 84, 89, 94)
-    """
-    first, last = (n_steps - 1) // 2, n_steps - 1
-    return tuple(
-        sorted({int(t) for t in np.linspace(first, last, N_EARLIER, endpoint=False)} - {last})
-    )
-
-
-def stage_log_prior(stage: Run | Stage, power: float) -> FloatArray:
-    """Return the logarithms of the measure that the particles of one stage put on themselves."""
-    potentials = power * stage.particles.potentials
-    return particle_log_prior(stage.log_weights, potentials, stage.log_evidence)
-
-
-def mixed_log_prior(run: Run) -> FloatArray:
-    r"""Return the logarithms of the measure that complementary draws put on their candidates.
-
-    .. math:: \hat P = \tfrac12 \hat P_T + \tfrac14 \frac1m \sum_{t} \hat P_t
-              + \tfrac14 \frac1N \sum_{i \le N} \delta_{\omega_i}
-
-    The measures of the last and of m earlier stages have the mean P (see ``particle_log_prior``).
-    So has the third, because its N candidates are drawn from P. So the mixture has it too. Of the
-    N candidates only the best are listed; the others could be chosen as well, but never are.
-    """
-    earlier = [
-        stage_log_prior(each, each.power) - np.log(4 * len(run.earlier)) for each in run.earlier
-    ]
-    unmoved = np.full(N_BEST_UNMOVED, -np.log(4 * N_UNMOVED))
-    return np.concatenate([stage_log_prior(run, 1.0) - np.log(2), *earlier, unmoved])
 
 
 def sample_objective(

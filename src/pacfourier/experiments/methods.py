@@ -174,12 +174,10 @@ def boosted_features(bench: Bench, profile: Profile, width: float) -> Iterator[S
     yield mapped(bench, {}, model)._replace(certify=dict)
 
 
-def sampled_features(
-    bench: Bench, profile: Profile, width: float, draw: str = "systematic"
-) -> Iterator[Setting]:
+def sampled_features(bench: Bench, profile: Profile, width: float) -> Iterator[Setting]:
     """Yield one map drawn from the continuous posterior; all widths share one fit."""
     del profile
-    sampler = GibbsRFF(max(SMALL_WIDTHS), draw=draw, random_state=bench.seed("GibbsRFF"))
+    sampler = GibbsRFF(max(SMALL_WIDTHS), random_state=bench.seed("GibbsRFF"))
     yield mapped(bench, {}, bench.fitted(sampler).redraw(n_frequencies=int(width)))
 
 
@@ -298,7 +296,6 @@ METHODS: dict[str, Method] = {
     "PBRFF default": with_defaults(default_features, draw="weighted"),
     "PBRFF complementary": with_defaults(default_features, draw="complementary"),
     "GibbsRFF": with_defaults(sampled_features),
-    "GibbsRFF complementary": with_defaults(sampled_features, draw="complementary"),
     "BoostedRFF": with_defaults(boosted_features),
     "RBF-C": Method(("landmarks",), partial(rbf_landmarks, landmarks="kmeans"), is_published=True),
     "RBF-R": Method(("landmarks",), partial(rbf_landmarks, landmarks="random"), is_published=True),

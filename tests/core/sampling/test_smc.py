@@ -196,20 +196,17 @@ def offset_cells(weights):
 
 
 @cache
-def climbed(points, log_weights, climb, n_islands):
+def climbed(points, log_weights, climb):
     """All outcomes of a rung: chance, ratio of evidences, points and log-weights."""
     log_weights, log_ratio = reweighted(np.array(log_weights), Finite(points).potentials, climb)
-    islands = np.array_split(np.exp(log_weights), n_islands)
-    cells = [zip(*offset_cells(own / own.sum()), strict=True) for own in islands]
     outcomes = []
-    for cell in product(*cells):
-        offsets, chances = np.array(cell).T
-        particles, weights = resampled(Finite(points), log_weights, offsets)
-        outcomes.append((chances.prod(), log_ratio, particles.points, weights))
+    for offset, chance in zip(*offset_cells(np.exp(log_weights)), strict=True):
+        particles, weights = resampled(Finite(points), log_weights, offset)
+        outcomes.append((chance, log_ratio, particles.points, weights))
     return outcomes
 
 
-def exact_means(first_power, n_islands=1):
+def exact_means(first_power):
     """E_run[Z sum_k W_k 1(theta_k = point)] of three particles on two rungs, every path counted.
 
     ``first_power`` gives the first rung, as a function of the particles.
@@ -219,45 +216,33 @@ def exact_means(first_power, n_islands=1):
         power = first_power(Finite(points))
         kernel = finite_kernel(power)
         prior = Finite.prior[list(points)].prod()
-        for chance, ratio, middle, weights in climbed(points, (-np.log(3),) * 3, power, n_islands):
+        for chance, ratio, middle, weights in climbed(points, (-np.log(3),) * 3, power):
             for moved in product(range(3), repeat=3):
                 odds = prior * chance * kernel[middle, moved].prod()
-                for share, more, end, ends in climbed(moved, tuple(weights), 1 - power, n_islands):
+                for share, more, end, ends in climbed(moved, tuple(weights), 1 - power):
                     # The last move is a matrix product: its expectation, exactly.
                     total += odds * share * np.exp(ratio + more) * (np.exp(ends) @ last[end])
     return total
 
 
-@pytest.mark.parametrize(("n_islands", "share"), [(1, 0.5), (2, 0.9), (3, 0.5)])
-def test_a_frozen_ladder_is_unbiased_exactly(n_islands, share, monkeypatch):
-    """Also with islands of one particle, which are never resampled, and of two, which are."""
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_a_frozen_ladder_is_unbiased_exactly(share, monkeypatch):
     monkeypatch.setattr(smc, "SMALLEST_SHARE", share)
     climbed.cache_clear()
     truth = Finite.prior * np.exp(-Finite.table)
-    np.testing.assert_allclose(exact_means(lambda _: 0.4, n_islands), truth, rtol=1e-12)
+    np.testing.assert_allclose(exact_means(lambda _: 0.4), truth, rtol=1e-12)
 
 
-@pytest.mark.parametrize(("n_islands", "share"), [(1, 0.5), (2, 0.9)])
-def test_some_paths_of_the_exact_test_resample_and_some_do_not(n_islands, share, monkeypatch):
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_some_paths_of_the_exact_test_resample_and_some_do_not(share, monkeypatch):
     monkeypatch.setattr(smc, "SMALLEST_SHARE", share)
     log_weights = [
         reweighted(uniform_log_weights(3), Finite(points).potentials, 0.4)[0]
         for points in product(range(3), repeat=3)
     ]
-    offsets = np.full(n_islands, 0.5)
-    after = [resampled(Finite(np.arange(3)), weights, offsets)[1] for weights in log_weights]
+    after = [resampled(Finite(np.arange(3)), weights, 0.5)[1] for weights in log_weights]
     kept = [np.array_equal(*pair) for pair in zip(log_weights, after, strict=True)]
     assert 0 < sum(kept) < 27
-
-
-def test_islands_keep_their_weight_and_their_particles(rng):
-    log_weights = np.log(rng.dirichlet(np.full(10, 0.1)))
-    particles, resampled_weights = resampled(Finite(np.arange(10)), log_weights, rng.random(3))
-    islands = np.array_split(np.arange(10), 3)
-    for island in islands:
-        assert set(particles.points[island]) <= set(island)
-        assert logsumexp(resampled_weights[island]) == pytest.approx(logsumexp(log_weights[island]))
-    assert len(set(particles.points)) < 10
 
 
 def test_a_ladder_that_looks_at_its_particles_is_biased():
@@ -355,7 +340,7 @@ def test_random_numbers_drawn_ahead_are_those_drawn_in_turn(target, monkeypatch)
     schedule = Schedule(np.array([0.3, 1.0]), np.array([0.3, 0.2]))
     found, rngs = [], [np.random.default_rng(5), np.random.default_rng(5)]
     for rng in rngs:
-        found.append(gibbs_run(target, schedule, 30, 2, 3, rng, n_islands=3))
+        found.append(gibbs_run(target, schedule, 30, 2, 3, rng))
         monkeypatch.setattr(smc, "ahead", lambda items, **_: (item for item in items))
     np.testing.assert_array_equal(found[0].particles.normals, found[1].particles.normals)
     np.testing.assert_array_equal(found[0].log_weights, found[1].log_weights)

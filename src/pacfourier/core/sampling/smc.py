@@ -11,7 +11,7 @@ A certificate of the particles needs this. The ladder and the step sizes therefo
 run with other random numbers, and stay fixed during the run.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
@@ -58,26 +58,12 @@ class Population(Protocol):
 P = TypeVar("P", bound=Population)
 
 
-class Stage(NamedTuple):
-    """Particles at one power of the ladder, the logarithms of their weights, and ln Z."""
-
-    particles: Particles
-    log_weights: FloatArray
-    log_evidence: float
-    power: float
-
-
 class Run(NamedTuple):
-    """The result of a run: particles, the logarithms of their weights, ln Z, and other stages.
-
-    ``earlier`` are stages of the same run at lower powers, the last first. Each of them is an
-    unbiased run to its own power.
-    """
+    """The result of a run: particles, the logarithms of their weights, and ln Z."""
 
     particles: Particles
     log_weights: FloatArray
     log_evidence: float
-    earlier: tuple[Stage, ...] = ()
 
 
 class Schedule(NamedTuple):
@@ -91,9 +77,7 @@ def tempered_run(
     particles: P,
     powers: FloatArray,
     move: Callable[[P, int], P],
-    offsets: Iterator[FloatArray],
-    *,
-    visit: Callable[[int, P, FloatArray, float], None] = lambda *_: None,
+    offsets: Iterator[float],
 ) -> tuple[P, FloatArray, float]:
     """Move draws from the prior up a ladder of powers that ends at one.
 
@@ -106,11 +90,8 @@ def tempered_run(
     move : callable
         ``move(particles, t)`` moves each particle by a Markov kernel that leaves the law of
         ``powers[t]`` unchanged.
-    offsets : iterator of arrays of shape (n_islands,)
-        Uniform random numbers for each power. The particles are cut into as many equal parts as an
-        array has numbers, and these islands are resampled apart from each other.
-    visit : callable, optional
-        ``visit(t, particles, log_weights, log_evidence)`` is called after each move.
+    offsets : iterator of float
+        A uniform random number for each power.
 
     Returns
     -------
@@ -124,7 +105,6 @@ def tempered_run(
         log_evidence += log_ratio
         particles, log_weights = resampled(particles, log_weights, next(offsets))
         particles = move(particles, t)
-        visit(t, particles, log_weights, log_evidence)
     return particles, log_weights, log_evidence
 
 
@@ -139,21 +119,16 @@ def reweighted(
     return heavier - largest - log_ratio, largest + log_ratio
 
 
-def resampled(particles: P, log_weights: FloatArray, offsets: FloatArray) -> tuple[P, FloatArray]:
-    """Resample each island by its weights, if too few particles carry most of its weight.
+def resampled(particles: P, log_weights: FloatArray, offset: float) -> tuple[P, FloatArray]:
+    """Resample the particles by their weights, if too few of them carry most of the weight.
 
-    The particles are cut into as many islands as there are offsets. Every island keeps its total
-    weight, so the mean over the offsets of the weighted particles is what it was before.
+    The mean over the offset of the weighted particles is what it was before.
     """
-    chosen, log_weights = np.arange(len(log_weights)), log_weights.copy()
-    for island, offset in zip(np.array_split(chosen.copy(), len(offsets)), offsets, strict=True):
-        own = log_weights[island]
-        if log_equal_weights(own) >= np.log(SMALLEST_SHARE * len(island)):
-            continue
-        total = log_sum_exp(own)
-        chosen[island] = island[systematic_indices(np.exp(own - total), offset)]
-        log_weights[island] = total + uniform_log_weights(len(island))
-    return particles.take(chosen), log_weights
+    size = len(log_weights)
+    if log_equal_weights(log_weights) >= np.log(SMALLEST_SHARE * size):
+        return particles, log_weights
+    chosen = systematic_indices(np.exp(log_weights), offset)
+    return particles.take(chosen), uniform_log_weights(size)
 
 
 def log_sum_exp(values: FloatArray) -> float:
@@ -199,16 +174,9 @@ def gibbs_run(
     rng: np.random.Generator,
     *,
     report: Callable[[str], None] = lambda _: None,
-    stages: Collection[int] = (),
-    n_islands: int = 1,
 ) -> Run:
-    """Draw weighted particles from a Gibbs posterior, with a schedule fixed before the run.
-
-    ``stages`` are the indices of earlier powers whose particles are returned too. Particles of
-    different islands never become copies of each other.
-    """
+    """Draw weighted particles from a Gibbs posterior, with a schedule fixed before the run."""
     n_steps = len(schedule.powers)
-    earlier: list[Stage] = []
 
     def move(particles: Particles, t: int) -> Particles:
         power, step = float(schedule.powers[t]), float(schedule.steps[t])
@@ -218,19 +186,12 @@ def gibbs_run(
         report(f"temperature {t + 1}/{n_steps}: mean loss {mean:.4f}")
         return _scales_moved(posterior, particles, power, noises)
 
-    def visit(t: int, particles: Particles, log_weights: FloatArray, log_evidence: float) -> None:
-        if t in stages:
-            power = float(schedule.powers[t])
-            earlier.insert(0, Stage(particles, log_weights, log_evidence, power))
-
     start = posterior.draw(n_particles, n_features, rng)
-    shape = (n_particles, n_features)
-    stream = noise_stream(posterior, shape, n_moves, rng, n_steps, n_islands)
+    stream = noise_stream(posterior, (n_particles, n_features), n_moves, rng, n_steps)
     # On a GPU, drawing random numbers would take a third of the time of a run.
     depth = max(min(NOISES_AHEAD, NUMBERS_AHEAD // (n_particles * n_features)), 1)
     with closing(ahead(stream, depth=depth)) as noises:
-        last = tempered_run(start, schedule.powers, move, noises, visit=visit)
-    return Run(*last, tuple(earlier))
+        return Run(*tempered_run(start, schedule.powers, move, noises))
 
 
 def noise_stream(
@@ -239,15 +200,14 @@ def noise_stream(
     n_moves: int,
     rng: np.random.Generator,
     n_steps: int,
-    n_islands: int = 1,
 ) -> Iterator[Any]:
     """Yield the random numbers of a run, in the order of their use.
 
-    At each power these are the offsets for resampling, the noise of each Langevin move, and that of
+    At each power these are the offset for resampling, the noise of each Langevin move, and that of
     the move between bandwidths, if there are several. None depend on the particles.
     """
     for _ in range(n_steps):
-        yield rng.random(n_islands)
+        yield rng.random()
         for _ in range(n_moves):
             yield langevin_noise(rng, *shape)
         if len(posterior.scales) > 1:
@@ -277,7 +237,7 @@ def pilot_schedule(
         climb = next_climb(particles.potentials, 1 - power)
         power = 1.0 if len(steps) == n_steps else power + climb
         log_weights, _ = reweighted(uniform_log_weights(n_particles), particles.potentials, climb)
-        particles = particles.take(systematic_indices(np.exp(log_weights), next(noises)[0]))
+        particles = particles.take(systematic_indices(np.exp(log_weights), next(noises)))
         for _ in range(n_moves):
             particles, moved = langevin_move(posterior, particles, power, step, next(noises))
             step = min(step * np.exp(GAIN * (moved.mean() - ACCEPTANCE)), LARGEST_STEP)
