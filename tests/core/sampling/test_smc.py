@@ -225,17 +225,13 @@ def exact_means(first_power):
     return total
 
 
-@pytest.mark.parametrize("share", [0.5, 0.9])
-def test_a_frozen_ladder_is_unbiased_exactly(share, monkeypatch):
-    monkeypatch.setattr(smc, "SMALLEST_SHARE", share)
+def test_a_frozen_ladder_is_unbiased_exactly():
     climbed.cache_clear()
     truth = Finite.prior * np.exp(-Finite.table)
     np.testing.assert_allclose(exact_means(lambda _: 0.4), truth, rtol=1e-12)
 
 
-@pytest.mark.parametrize("share", [0.5, 0.9])
-def test_some_paths_of_the_exact_test_resample_and_some_do_not(share, monkeypatch):
-    monkeypatch.setattr(smc, "SMALLEST_SHARE", share)
+def test_some_paths_of_the_exact_test_resample_and_some_do_not():
     log_weights = [
         reweighted(uniform_log_weights(3), Finite(points).potentials, 0.4)[0]
         for points in product(range(3), repeat=3)
@@ -271,7 +267,7 @@ def test_without_a_ladder_the_particles_are_a_uniform_prior(target, rng):
     """One rung, few nats, no move: the certificate of a fixed pool of candidates."""
     mild = TemperedPosterior(target.loss, 0.5, SCALES, WEIGHTS)
     start = mild.draw(30, 2, rng)
-    run = tempered_run(start, np.ones(1), lambda particles, _: particles, iter([rng.random(1)]))
+    run = tempered_run(start, np.ones(1), lambda particles, _: particles, iter([rng.random()]))
     log_prior = particle_log_prior(run[1], run[0].potentials, run[2])
     np.testing.assert_allclose(log_prior, -np.log(30), atol=1e-12)
 

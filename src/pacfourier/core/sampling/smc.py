@@ -91,7 +91,7 @@ def tempered_run(
         ``move(particles, t)`` moves each particle by a Markov kernel that leaves the law of
         ``powers[t]`` unchanged.
     offsets : iterator of float
-        A uniform random number for each power.
+        Uniform random numbers, one for each power.
 
     Returns
     -------
@@ -124,11 +124,10 @@ def resampled(particles: P, log_weights: FloatArray, offset: float) -> tuple[P, 
 
     The mean over the offset of the weighted particles is what it was before.
     """
-    size = len(log_weights)
-    if log_equal_weights(log_weights) >= np.log(SMALLEST_SHARE * size):
+    if log_equal_weights(log_weights) >= np.log(SMALLEST_SHARE * len(log_weights)):
         return particles, log_weights
     chosen = systematic_indices(np.exp(log_weights), offset)
-    return particles.take(chosen), uniform_log_weights(size)
+    return particles.take(chosen), uniform_log_weights(len(log_weights))
 
 
 def log_sum_exp(values: FloatArray) -> float:
@@ -187,7 +186,8 @@ def gibbs_run(
         return _scales_moved(posterior, particles, power, noises)
 
     start = posterior.draw(n_particles, n_features, rng)
-    stream = noise_stream(posterior, (n_particles, n_features), n_moves, rng, n_steps)
+    shape = (n_particles, n_features)
+    stream = noise_stream(posterior, shape, n_moves, rng, n_steps)
     # On a GPU, drawing random numbers would take a third of the time of a run.
     depth = max(min(NOISES_AHEAD, NUMBERS_AHEAD // (n_particles * n_features)), 1)
     with closing(ahead(stream, depth=depth)) as noises:
