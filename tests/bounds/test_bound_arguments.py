@@ -8,8 +8,8 @@ import pytest
 
 from pacfourier import bounds
 from pacfourier.bounds import printed
-from pacfourier.bounds._bernstein import bernstein_factor, unexpected_bernstein_fixed
-from pacfourier.bounds._binary_kl import binary_kl, kldn, klup, log_xi
+from pacfourier.bounds.bernstein import bernstein_factor, unexpected_bernstein_fixed
+from pacfourier.bounds.binary_kl import binary_kl, kldn, klup, log_xi
 
 CASE = {"loss": 0.3, "divergence": 1.0, "n_samples": 10, "epsilon": 0.05}
 FLAT = np.full(3, 1 / 3)

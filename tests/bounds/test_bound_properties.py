@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from pacfourier import bounds
 from pacfourier.bounds import Bound
-from pacfourier.bounds._bernstein import unexpected_bernstein_fixed
-from pacfourier.bounds._binary_kl import klup
-from pacfourier.bounds._result import rounded_up
+from pacfourier.bounds.bernstein import unexpected_bernstein_fixed
+from pacfourier.bounds.binary_kl import klup
+from pacfourier.bounds.result import rounded_up
 
 ROUNDING = 1e-11
 

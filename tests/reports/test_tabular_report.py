@@ -7,7 +7,7 @@ import pytest
 from tests.reports.test_page import parsed
 from tests.tabular.table_fits import FITS, Column, Columns, Result
 
-from pacfourier.bounds._result import rounded_up
+from pacfourier.bounds.result import rounded_up
 from pacfourier.pacbayes.assumptions import Assumption
 from pacfourier.pacbayes.prediction_certificate import rounded_down
 from pacfourier.reports.class_sections import likely_shares, positive_class, reliability

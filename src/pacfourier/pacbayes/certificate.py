@@ -8,9 +8,9 @@ import numpy as np
 
 from pacfourier.arrays import FloatArray
 from pacfourier.bounds import Bound, BoundRecord
-from pacfourier.bounds._landmarks import mixture_divergence
-from pacfourier.bounds._result import rounded_up
 from pacfourier.bounds.divergences import kl_divergence
+from pacfourier.bounds.landmarks import mixture_divergence
+from pacfourier.bounds.result import rounded_up
 from pacfourier.core.alignment.landmarks import LandmarkWaves
 from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.core.alignment.sums import AlignmentSums, alignment_loss, target_losses

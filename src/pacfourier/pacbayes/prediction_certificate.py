@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.bounds import holdout
-from pacfourier.bounds._arguments import bounded_vector, non_negative, positive, unit_open
-from pacfourier.bounds._result import rounded_up
+from pacfourier.bounds.arguments import bounded_vector, non_negative, positive, unit_open
+from pacfourier.bounds.result import rounded_up
 from pacfourier.pacbayes.assumptions import Assumption, Statement, Ties, run_assumption
 from pacfourier.pacbayes.holdout import FreshRows, fresh_row_assumptions
 from pacfourier.pacbayes.predictions import (

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pacfourier.bounds._result import rounded_up
+from pacfourier.bounds.result import rounded_up
 
 __all__ = [
     "KernelYardsticks",

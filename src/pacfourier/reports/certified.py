@@ -3,7 +3,7 @@
 from math import isinf
 from typing import TYPE_CHECKING, TypeAlias
 
-from pacfourier.bounds._result import rounded_up
+from pacfourier.bounds.result import rounded_up
 from pacfourier.pacbayes.prediction_certificate import (
     USUAL_COVERAGE,
     ClassificationCertificate,

@@ -5,9 +5,9 @@ import numpy.typing as npt
 from scipy import special
 
 from pacfourier.arrays import FloatArray
-from pacfourier.bounds._arguments import checked_terms, vector
-from pacfourier.bounds._binary_kl import klup, log_xi
-from pacfourier.bounds._result import Bound
+from pacfourier.bounds.arguments import checked_terms, vector
+from pacfourier.bounds.binary_kl import klup, log_xi
+from pacfourier.bounds.result import Bound
 
 
 def gaussian_linear(
