@@ -9,26 +9,26 @@ PIP := -m pip install --quiet --disable-pip-version-check
 # What is tested. `make release-check` puts a wheel here.
 PACKAGE ?= --editable .
 # What runs with the oldest dependencies, and again without optional libraries.
-QUICK := -m "not slow"
+NOT_SLOW := -m "not slow"
 # Tests run in two processes; one that has finished its half takes tests of the other.
 PARALLEL := --numprocesses=2 --dist=worksteal
 # Where there are more threads than cores, those of OpenMP that spin while they wait stop the others:
 # boosted trees in two processes at once took over a minute on a busy machine, and then 2 seconds.
-test test-oldest test-bare: export OMP_WAIT_POLICY = passive
+quick test test-oldest test-bare: export OMP_WAIT_POLICY = passive
 # A test that hangs ends its process, which shows where each of its threads stands.
 WATCHED := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 # test-oldest has no optional library either. Beside it, test-bare needs no mathematics, whose imports
 # lint-imports checks, and of the estimators only what their docstrings and tests/contracts fit.
 COVERED := $(addprefix --ignore=tests/,bounds core estimators pacbayes test_arrays.py test_spectra.py)
 
-.PHONY: demo reproduce test test-oldest test-bare lint audit lock bench bench-gpu predictors \
+.PHONY: demo reproduce quick test test-oldest test-bare lint audit lock bench bench-gpu predictors \
 	docs torture release-check clean
 .DEFAULT_GOAL := test
 
 .venv/installed: pyproject.toml requirements/test.lock
 	$(PYTHON) -m venv .venv
 	$(BIN)/python $(PIP) --upgrade pip
-	$(BIN)/python $(PIP) $(PACKAGE)"[all,test,lint]" --constraint requirements/test.lock
+	$(BIN)/python $(PIP) $(PACKAGE)"[all,reproduction,test,lint]" --constraint requirements/test.lock
 	touch $@
 
 .venv-oldest/installed: pyproject.toml tools/oldest_versions.py
@@ -56,16 +56,19 @@ demo: .venv/installed  ## the main job on data that ships with scikit-learn, und
 	$(BIN)/python examples/plot_demo.py
 
 reproduce: .venv/installed  ## the paper's experiments, quick profile, under two minutes
-	$(BIN)/pacfourier reproduce
+	$(BIN)/python -m reproduction
+
+quick: .venv/installed  ## the goldens and some tests of every room, under a minute
+	$(BIN)/python -m pytest $(PARALLEL) $(WATCHED) -m quick
 
 test: .venv/installed  ## the whole suite
 	$(BIN)/python -m pytest $(PARALLEL) $(WATCHED) --cov --cov-report=term
 
-test-oldest: .venv-oldest/installed  ## the quick tests, with the oldest versions of the core dependencies
-	.venv-oldest/bin/python -m pytest $(PARALLEL) $(WATCHED) $(QUICK)
+test-oldest: .venv-oldest/installed  ## the tests that are not slow, with the oldest versions of the core dependencies
+	.venv-oldest/bin/python -m pytest $(PARALLEL) $(WATCHED) $(NOT_SLOW)
 
-test-bare: .venv-bare/installed  ## the quick tests, with no optional library at all
-	.venv-bare/bin/python -m pytest $(PARALLEL) $(WATCHED) $(QUICK) $(COVERED)
+test-bare: .venv-bare/installed  ## the tests that are not slow, with no optional library at all
+	.venv-bare/bin/python -m pytest $(PARALLEL) $(WATCHED) $(NOT_SLOW) $(COVERED)
 
 lint: .venv/installed  ## format, spelling, docstrings, sizes, imports and types
 	$(BIN)/ruff check .
@@ -74,7 +77,7 @@ lint: .venv/installed  ## format, spelling, docstrings, sizes, imports and types
 	$(BIN)/python tools/function_sizes.py
 	$(BIN)/python tools/import_graph.py
 	$(BIN)/lint-imports
-	find src -name "*.py" | xargs $(BIN)/numpydoc lint
+	find src reproduction -name "*.py" | xargs $(BIN)/numpydoc lint
 	$(BIN)/python tools/public_docstrings.py
 	$(BIN)/mypy
 
@@ -84,7 +87,7 @@ audit: .venv/installed  ## known flaws and licences of what is installed, and no
 lock:  ## the newest versions of everything that the tests use, into requirements/test.lock
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python $(PIP) --upgrade pip
-	.venv-lock/bin/python $(PIP) --upgrade --editable ".[all,test,lint,docs]"
+	.venv-lock/bin/python $(PIP) --upgrade --editable ".[all,reproduction,test,lint,docs]"
 	.venv-lock/bin/python -m pip freeze --exclude-editable | sed "s/+cpu//" \
 		> requirements/test.lock
 
@@ -92,7 +95,7 @@ bench: .venv/installed  ## speed and memory against our goals, into docs/scale.m
 	$(BIN)/python benchmarks/run.py --write
 
 bench-gpu:  ## the sums on a CUDA device, with the torch and Triton of that machine
-	PYTHONPATH=src $(PYTHON) benchmarks/gpu.py
+	PYTHONPATH=src:. $(PYTHON) benchmarks/gpu.py
 
 # Two threads, which do not spin while they wait: other work on the machine then does less harm.
 predictors: .venv/installed  ## our predictors against eight others, into docs/predictors.md; hours

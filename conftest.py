@@ -1,19 +1,24 @@
-"""The one rule for tests that need an optional library: they are not collected without it.
+"""Which tests are collected, and which are quick.
 
-A test file that needs a library only in some of its tests calls ``pytest.importorskip`` there.
+Tests that need an optional library are not collected without it. A test file that needs a library
+only in some of its tests calls ``pytest.importorskip`` there. ``make quick`` runs the files and
+folders in ``QUICK``, but for the slow tests in them.
 """
 
 from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
 
 NEEDS = {
     "cvxpy": ["tests/pacbayes/test_posteriors.py", "tests/pacbayes/test_yardsticks.py"],
     "dask": ["src/pacfourier/data/dask.py"],
     "matplotlib": [
-        "src/pacfourier/experiments",
-        "src/pacfourier/reports/reproduction_report.py",
+        "reproduction/figures.py",
+        "reproduction/report.py",
         "tests/benchmarks",
         "tests/contracts/test_examples.py",
-        "tests/experiments",
+        "tests/reproduction/test_report.py",
         "tests/plots",
     ],
     "pandas": [
@@ -30,7 +35,6 @@ NEEDS = {
         "tests/reports/test_tabular_report.py",
         "tests/tabular",
     ],
-    "pooch": ["src/pacfourier/datasets/download.py", "tests/datasets/test_download.py"],
     "pyarrow": [
         "src/pacfourier/tabular",
         "tests/export/test_fitted_tables.py",
@@ -65,7 +69,6 @@ NEEDS = {
         "src/pacfourier/export/torch_modules.py",
         "src/pacfourier/tensors",
         "tests/export/test_every_data_set.py",
-        "tests/export/test_torch_module.py",
     ],
     "triton": [
         "src/pacfourier/tensors/triton/candidates.py",
@@ -83,9 +86,71 @@ NEEDS = {
         "tests/tabular/test_model_files.py",
         "tests/tabular/test_predict_command.py",
         "tests/test_cli.py",
-        "tests/experiments/test_reproduction_report.py",
     ],
 }
 collect_ignore = sorted(
     {path for library, paths in NEEDS.items() if find_spec(library) is None for path in paths}
 )
+
+# The goldens, and from every room files that take a second or two. Together: a minute on two cores.
+QUICK = [
+    "tests/goldens",
+    "tests/bounds/test_binary_kl.py",
+    "tests/bounds/test_bound_arguments.py",
+    "tests/bounds/test_bound_vectors.py",
+    "tests/bounds/test_divergences.py",
+    "tests/bounds/test_records.py",
+    "tests/contracts/test_extensions.py",
+    "tests/contracts/test_public_api.py",
+    "tests/contracts/test_quick.py",
+    "tests/contracts/test_tools.py",
+    "tests/contracts/test_walks.py",
+    "tests/core/alignment/test_gradients.py",
+    "tests/core/alignment/test_landmarks.py",
+    "tests/core/alignment/test_targets.py",
+    "tests/core/boosting",
+    "tests/core/prior/test_components.py",
+    "tests/core/sampling/test_complementary.py",
+    "tests/core/test_features.py",
+    "tests/data/test_batches.py",
+    "tests/data/test_reservoir.py",
+    "tests/estimators/test_bad_input.py",
+    "tests/estimators/test_checks_of_predictions.py",
+    "tests/estimators/test_linear_trials.py",
+    "tests/estimators/test_partial_fit.py",
+    "tests/reproduction/test_results.py",
+    "tests/export/test_formula.py",
+    "tests/pacbayes/test_assumptions.py",
+    "tests/pacbayes/test_draws.py",
+    "tests/pacbayes/test_predictions.py",
+    "tests/playground/test_page.py",
+    "tests/plots/test_waves.py",
+    "tests/reports/test_charts.py",
+    "tests/reports/test_page.py",
+    "tests/tabular/test_columns.py",
+    "tests/tabular/test_table_target.py",
+    "tests/tensors/test_tensor_labels.py",
+    "tests/tensors/test_tensor_spectra.py",
+    "tests/test_arrays.py",
+    "tests/test_written_files.py",
+]
+FOLDER = Path(__file__).parent
+QUICK_PATHS = [FOLDER / path for path in QUICK]
+
+
+def is_quick(path):
+    """Return whether a file is in the list, or in a folder of the list."""
+    return any(path.is_relative_to(each) for each in QUICK_PATHS)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Do not even import other files if only the quick tests are asked for."""
+    is_other = collection_path.is_file() and not is_quick(collection_path)
+    return True if config.option.markexpr == "quick" and is_other else None
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the quick tests."""
+    for item in items:
+        if is_quick(item.path) and item.get_closest_marker("slow") is None:
+            item.add_marker(pytest.mark.quick)

@@ -31,13 +31,13 @@ MAPS: dict[str, Any] = {
 }
 
 
-def split_parts(dataset: str, split: int, folder: str | None) -> tuple[np.ndarray, ...]:
+def split_parts(dataset: str, split: int) -> tuple[np.ndarray, ...]:
     """Return training, validation and test rows, then their labels."""
     if dataset == "digits":
         X, y = load_digits(return_X_y=True)
         X, X_test, y, y_test = train_test_split(X / 16, y, test_size=0.25, random_state=split)
     else:
-        images, digits = ten_digits(folder, 60_000)
+        images, digits = ten_digits(60_000)
         X, y = (np.concatenate(each[:2]) for each in (images, digits))
         X_test, y_test = images[2], digits[2]
     X_train, X_valid, y_train, y_valid = train_test_split(X, y, test_size=0.2, random_state=split)
@@ -70,7 +70,6 @@ def measured(name: str, parts: tuple[np.ndarray, ...], seed: int) -> tuple[list[
 def main() -> None:
     """Print one table per data set."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--data", help="folder of the public data files")
     parser.add_argument("--datasets", nargs="+", choices=("digits", "mnist"), default=("digits",))
     parser.add_argument("--methods", nargs="+", choices=tuple(MAPS), default=tuple(MAPS)[:3])
     parser.add_argument("--splits", type=int, default=5)
@@ -85,7 +84,7 @@ def main() -> None:
         print("| --- |" + " --- |" * (len(WIDTHS) + 1))
         found: dict[str, list[Any]] = {name: [] for name in options.methods}
         for split in range(options.splits):
-            parts = split_parts(dataset, split, options.data)
+            parts = split_parts(dataset, split)
             for name in options.methods:
                 found[name].append(measured(name, parts, split))
         for name, results in found.items():

@@ -18,8 +18,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.svm import LinearSVC
 
 from pacfourier import OKRFF, PBRFF, RFF
-from pacfourier.datasets import PAPER_DATASETS, load
 from pacfourier.pacbayes.posteriors import inverse_temperature_of_size
+from reproduction.datasets import PAPER_DATASETS, load
 
 GAMMAS = ("multiscale", "median", "scale")
 DRAWS = ("weighted", "distinct", "replacement")

@@ -1,4 +1,4 @@
-r"""Add gradient boosting random Fourier features (GBRFF) to the comparison with few frequencies.
+r"""Gradient boosting random Fourier features (GBRFF), for the comparison with few frequencies.
 
 The method is GBRFF2, the second algorithm of Gautheron, Germain, Habrard, Metzler, Morvant, Sebban
 and Zantedeschi, "Landmark-based Ensemble Learning with Random Fourier Features and Gradient
@@ -18,17 +18,14 @@ The paper leaves some choices open. Ours are:
   version was better on some validation part, so both compete.
 - The grid has gamma 0.1 or 1 (10 was much worse), a penalty of 0, 2^-5 or 2^-2, and both residuals.
 
-Each cell gives two rows. "GBRFF ensemble" is the classifier of the paper, the sign of a sum of D
+There are two methods. "GBRFF ensemble" is the classifier of the paper, the sign of a sum of D
 cosines. "GBRFF" uses the D frequencies as a map of 2 D columns, with the same linear SVM as all
-other methods. Both choose their setting on validation data. The results are added to those of
-``pacfourier reproduce --experiment small-d``. Cells that are already there are not run again.
+other methods. Both choose their setting on validation data. ``small_d.py`` runs them.
 """
 
-import argparse
 import itertools
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -38,13 +35,9 @@ from sklearn.utils import check_random_state
 
 from pacfourier.data.samples import validated
 from pacfourier.estimators.base import FourierMap
-from pacfourier.experiments import check_data, open_records, plan_of, run_plan
-from pacfourier.experiments.methods import METHODS, Method, mapped
-from pacfourier.experiments.plan import Profile
-from pacfourier.experiments.protocol import Bench, Setting
-from pacfourier.reports.reproduction_report import write_report
+from reproduction.methods import mapped
+from reproduction.protocol import Bench, Setting
 
-NAME = "GBRFF"
 GAMMAS = (0.1, 1.0)
 PENALTIES = (0.0, 2.0**-5, 2.0**-2)
 GRID = tuple(itertools.product(GAMMAS, PENALTIES, (False, True)))
@@ -188,29 +181,21 @@ class GBRFF(FourierMap):
         return np.where(scores > 0, 1, -1)
 
 
-@dataclass(frozen=True)
-class TwoRows(Method):
-    """Method that yields maps and classifiers, with one row for the best of each."""
-
-    def selections(self, name: str, width: float) -> dict[str, Callable]:
-        """Return, for each row, a function that says whether a candidate competes for it."""
-        del width
-        return {
-            name: lambda settings: not settings["is_ensemble"],
-            f"{name} ensemble": lambda settings: settings["is_ensemble"],
-        }
-
-
-def boosted_waves(bench: Bench, profile: Profile, width: float) -> Iterator[Setting]:
-    """Yield the map and the classifier of each setting."""
-    del profile
-    seed, parts = bench.seed(NAME, width), bench.parts
+@lru_cache(maxsize=2)
+def fitted_grid(bench: Bench, width: float) -> list[tuple[dict[str, float], GBRFF]]:
+    """Return the settings of the grid with their models, which both methods share."""
+    parts, seed, found = bench.parts, bench.seed("GBRFF", width), []
     for gamma, penalty, is_divided in GRID:
         settings = {"gamma": gamma, "penalty": penalty, "is_divided": is_divided}
         model = GBRFF(int(width), **settings, random_state=seed)
-        model.fit(parts.X_train, parts.y_train)
-        yield mapped(bench, {**settings, "is_ensemble": False}, model)._replace(certify=dict)
-        yield classified(bench, {**settings, "is_ensemble": True}, model)
+        found.append((settings, model.fit(parts.X_train, parts.y_train)))
+    return found
+
+
+def boosted_waves(bench: Bench, width: float, *, is_ensemble: bool) -> Iterator[Setting]:
+    """Yield the map or the classifier of each setting."""
+    for settings, model in fitted_grid(bench, width):
+        yield (classified if is_ensemble else mapped)(bench, settings, model)
 
 
 def classified(bench: Bench, settings: dict[str, float], model: GBRFF) -> Setting:
@@ -225,29 +210,3 @@ def classified(bench: Bench, settings: dict[str, float], model: GBRFF) -> Settin
 
     train, valid = decisions(parts.X_train), decisions(parts.X_valid)
     return Setting(settings, train, valid, lambda: decisions(parts.X_test))
-
-
-def main() -> None:
-    """Run the cells that are not in the records yet, and rewrite the report."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--data", help="folder of the public data files")
-    parser.add_argument("--out", type=Path, default=Path("results"))
-    parser.add_argument("--profile", default="standard")
-    parser.add_argument(
-        "--datasets", default="", help="comma-separated names (default: the profile's)"
-    )
-    parser.add_argument("--seeds", type=int, default=5, help="number of splits")
-    parser.add_argument("--jobs", type=int, help="number of processes (default: one per core)")
-    options = parser.parse_args()
-    METHODS[NAME] = TwoRows(("small-d",), boosted_waves)
-    plan = plan_of(options.profile, "small-d", options.datasets, options.seeds)
-    plan = plan._replace(methods=(NAME,))
-    check_data(plan, options.data)
-    with open_records(options.out) as records:
-        for cell in run_plan(plan, records, options.data, options.jobs):
-            print(f"{cell.dataset} {cell.split}, {cell.method} {cell.width:g}", flush=True)
-        print(f"Report: {write_report(records, options.profile, options.out)}")
-
-
-if __name__ == "__main__":
-    main()

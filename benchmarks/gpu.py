@@ -214,9 +214,9 @@ def stream_waits():
     yield name, streamed / max(copies, computing), HOST_GOAL, remark
 
 
-def digit_waits(folder):
+def digit_waits():
     """Yield the same for complete fits on MNIST, in seconds."""
-    images, digits = ten_digits(folder, DIGITS)
+    images, digits = ten_digits(DIGITS)
     X, y, X_test = (torch.tensor(each, device="cuda") for each in (images[0], digits[0], images[2]))
     for model in (BoostedRFF(500, random_state=0), FourierClassifier(500, random_state=0)):
         seconds = wall_time(lambda model=model: model.fit(X, y), 2) / 1e3
@@ -232,9 +232,9 @@ def digit_waits(folder):
     yield f"GibbsRFF(100), {len(X):,} digits 1 and 7, s", seconds, 1.5, f"certificate {value:.4f}"
 
 
-def complete_fits(folder):
+def complete_fits():
     """Yield the seconds of whole fits on digits 1 and 7, on the device and on the cores."""
-    images, digits = ten_digits(folder, DIGITS)
+    images, digits = ten_digits(DIGITS)
     chosen = np.flatnonzero(np.isin(digits[0], (1, 7)))[:ONES_AND_SEVENS]
     X, y = images[0][chosen].astype(np.float32), digits[0][chosen]
     there = torch.as_tensor(X, device="cuda")
@@ -309,7 +309,7 @@ def main():
     waited = [
         *(waits(shape, row["kernel"]) for shape, row in zip(SHAPES, table, strict=True)),
         stream_waits(),
-        digit_waits(folder) if folder else [],
+        digit_waits() if folder else [],
     ]
     print()
     print_table(
@@ -327,7 +327,7 @@ def main():
     )
     if folder:
         print()
-        print_table(list(complete_fits(folder)))
+        print_table(list(complete_fits()))
 
 
 if __name__ == "__main__":

@@ -6,8 +6,10 @@ docs/certificates.md.
 """
 
 import argparse
+import io
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import redirect_stdout
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
@@ -15,14 +17,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import Normalizer, StandardScaler
 
-from pacfourier import PBRFF, bounds, certify, holdout_certificate
+from pacfourier import (
+    PBRFF,
+    FourierClassifier,
+    bounds,
+    certify,
+    certify_predictions,
+    holdout_certificate,
+)
+from pacfourier.cli.tables import show_thresholds
 from pacfourier.errors import InputError
+from pacfourier.pacbayes.prediction_certificate import (
+    ClassificationCertificate,
+    RegressionCertificate,
+    label_set_counts,
+)
+from pacfourier.pacbayes.predictions import least_half_widths
 from pacfourier.tabular.certifying import fresh_certificate
+from pacfourier.tabular.evaluation import RECALLS
 from pacfourier.tabular.fitting import fit_table
 from pacfourier.tabular.model import FitSettings
 from pacfourier.tabular.reading.table_files import open_table
@@ -162,16 +181,16 @@ def upstream_trial(rng: np.random.Generator, *, step: Callable[[], Any]) -> Tria
     return trial_of(certify(pipeline, X, y, epsilon=EPSILON), 0.5, is_due=True)
 
 
-def scaler_trial(rng: np.random.Generator, *, scaler: Any, levels: int, shape: Any) -> Trial:
+def scaler_trial(rng: np.random.Generator, *, levels: int, shape: Any) -> Trial:
     """Whole numbers and noise, scaled by what other rows of the same law say."""
     other, X = rng.integers(0, levels, (2, *shape)).astype(float)
-    model = fitted(scaler().fit(other).transform(X), rng.choice([-1, 1], len(X)))
+    model = fitted(StandardScaler().fit(other).transform(X), rng.choice([-1, 1], len(X)))
     return trial_of(model.certificate(EPSILON, ties="genuine"), 0.5, is_due=False)
 
 
-def own_scaler_trial(rng: np.random.Generator, *, scaler: Any, levels: int, shape: Any) -> Trial:
+def own_scaler_trial(rng: np.random.Generator, *, levels: int, shape: Any) -> Trial:
     """Whole numbers and noise, scaled by what the rows themselves say."""
-    X = scaler().fit_transform(rng.integers(0, levels, shape).astype(float))
+    X = StandardScaler().fit_transform(rng.integers(0, levels, shape).astype(float))
     model = fitted(X, rng.choice([-1, 1], len(X)))
     return trial_of(model.certificate(EPSILON, ties="genuine"), 0.5, is_due=True)
 
@@ -239,8 +258,179 @@ def stream_trial(rng: np.random.Generator) -> Trial:
     return Trial(best, best, 0.5, False)
 
 
+# Certificates of predictors ---------------------------------------------------------------------
+
+# Five kinds of rows with two labels. The first kind is usual: it has the first label and is
+# predicted so. In the others, the first label is missed where the second one is present, and
+# predicted in vain where the second one is predicted.
+LABELS = np.array([[1, 0], [1, 1], [0, 0], [1, 1], [0, 1]])
+PREDICTED = np.array([[1, 0], [0, 0], [1, 1], [0, 1], [1, 1]])
+SHARES = np.array([0.992548, 0.00371825, 0.00371825, 0.00000775, 0.00000775])
+
+
+def label_rates_trial(rng: np.random.Generator) -> Trial:
+    """Recall and precision of both labels, together. The value is how far all are below theirs."""
+    kinds = rng.choice(len(SHARES), 1000, p=SHARES)
+    labels, predicted = LABELS[kinds], PREDICTED[kinds]
+    hits = SHARES @ (LABELS * PREDICTED)
+    truth = np.concatenate([hits / (SHARES @ LABELS), hits / (SHARES @ PREDICTED)])
+    counts = label_set_counts(labels, predicted)
+    is_wrong = (labels != predicted).any(axis=1)
+    spare = []
+    for each in (counts, replace(counts, are_disjoint=True)):
+        found = ClassificationCertificate(EPSILON, (), is_wrong, None, each)
+        bounds_found = [*found.recall.values(), *found.precision.values()]
+        spare.append(float((truth - bounds_found).min()))
+    return Trial(spare[0], spare[1], 0.0, False)
+
+
+def interval_trial(rng: np.random.Generator) -> Trial:
+    """Labels in cents around a constant prediction. The value is the coverage of the interval."""
+    y, prediction = rng.integers(1, 2000, 5) / 100, -rng.integers(1, 2000) / 100
+    rows, coverage = rng.integers(0, len(y), 200), 0.9
+    errors = np.abs(y - prediction)[rows]
+    scores = least_half_widths(y[rows], np.full(len(rows), prediction))
+    covered = []
+    for each in (scores, errors):
+        h = RegressionCertificate(EPSILON, (), errors, each).half_width(coverage)
+        covered.append(float(np.mean((prediction - h <= y) & (y <= prediction + h))))
+    return Trial(covered[0], covered[1], coverage, False)
+
+
+# Predictors: rows that were seen, weights, and rare classes --------------------------------------
+
+
+def small_classifier(**parameters: Any) -> FourierClassifier:
+    """Return a classifier that is fitted quickly."""
+    given = {"strength": 0.3, "codes": False, "random_state": 0, **parameters}
+    return FourierClassifier(5, **given)
+
+
+def error_trial(certificate: Any, truth: float, *, is_due: bool) -> Trial:
+    """Return the trial of a certificate of errors. Without checks, all its assumptions hold."""
+    value = None if certificate.violations else certificate.error
+    return Trial(value, replace(certificate, assumptions=()).error, truth, is_due)
+
+
+def step_trial(rng: np.random.Generator, *, step: Callable[[], Any], is_due: bool) -> Trial:
+    """Fit a pipeline whose first step sees the rows held out. The labels are coin flips."""
+    X, y = rng.standard_normal((300, 150)), rng.integers(0, 2, 300)
+    fitted_step = step().fit(X, y)
+    model = small_classifier(certify=0.3).fit(fitted_step.transform(X), y)
+    pipeline = make_pipeline(fitted_step, model)
+    return error_trial(certify(pipeline), 0.5, is_due=is_due)
+
+
+def own_rows_trial(rng: np.random.Generator, *, n_known: int) -> Trial:
+    """Certify a classifier of noise on rows that it learned from, or on 300 new ones."""
+    X, y = rng.standard_normal((300, 50)), rng.integers(0, 2, 300)
+    model = small_classifier().fit(X, y)
+    rows = X[:n_known], y[:n_known]
+    if not n_known:
+        rows = rng.standard_normal((300, 50)), rng.integers(0, 2, 300)
+    return error_trial(certify_predictions(model, *rows), 0.5, is_due=n_known > 0)
+
+
+def weighted_trial(rng: np.random.Generator, *, is_weighted: bool) -> Trial:
+    """One row in ten has the weight 5, and the opposite label of the others.
+
+    If a classifier is wrong with probability e on the others, its error is 0.1 + 0.8 e, and its
+    weighted error is (0.5 + 0.4 e) / 1.4.
+    """
+    X, is_heavy = rng.standard_normal((400, 2)), rng.random(400) < 0.1
+    y = ((X[:, 0] > 0) ^ is_heavy).astype(int)
+    weights = np.where(is_heavy, 5.0, 1.0) if is_weighted else np.full(400, 5.0)
+    model = small_classifier(certify=0.5).fit(X, y, sample_weight=weights)
+    truth = 0.5 / 1.4 if is_weighted else 0.1
+    return error_trial(model.certificate_, truth, is_due=is_weighted)
+
+
+def rare_trial(rng: np.random.Generator) -> Trial:
+    """One row in fifty has the second class, whatever X is: no error is below 0.02."""
+    X, y = rng.standard_normal((150, 2)), (rng.random(150) < 0.02).astype(int)
+    try:
+        certificate = small_classifier(certify=0.5).fit(X, y).certificate_
+    except ValueError:
+        # Fits of one class, or of one whose only row comes last, are refused by right.
+        return Trial(None, None, 0.02, y.sum() < 2)
+    return error_trial(certificate, 0.02, is_due=False)
+
+
 REPEATS = "if more than 1 % of the rows repeat others"
 ALWAYS, NEVER = "always", "never"
+
+
+# What is shown about a fit of a table, and groups of rows.
+
+
+def printed_thresholds(model: Any) -> list[tuple[float, float]]:
+    """Return the recalls that the command promises for a model, with the thresholds it prints."""
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        show_thresholds(model)
+    lines = [line.split() for line in printed.getvalue().splitlines()]
+    numbers = [line for line in lines if line and line[0] in map(str, RECALLS)]
+    return [(float(line[0]), float(line[1].replace("too", "0"))) for line in numbers]
+
+
+def threshold_trial(rng: np.random.Generator) -> Trial:
+    """Two categorical columns: the recall at a printed threshold is a sum over eight cells.
+
+    The promise that is furthest from the truth counts, as a bound on the share that is missed.
+    """
+    cells = pd.DataFrame(list(product("abcd", "ef")), columns=["x", "y"])
+    odds = 1 / (1 + np.exp(1.0 + 0.7 * rng.standard_normal(len(cells))))
+    rows = rng.integers(0, len(cells), 4000)
+    names = np.where(rng.random(4000) < odds[rows], "fault", "fine")
+    settings = FitSettings(n_frequencies=20, ties="genuine", seed=int(rng.integers(2**31)))
+    model = fit_table(cells.iloc[rows].assign(target=names), "target", settings).model
+    place = model.rarer_place()
+    shares = model.probabilities(model.columns.typed(cells))[:, place]
+    masses = (odds if model.target.classes[place] == "fault" else 1 - odds) / odds.sum()
+    missed = [(1 - r, masses[shares < t].sum()) for r, t in printed_thresholds(model)]
+    promised, truth = max(missed, key=lambda pair: pair[1] - pair[0], default=(1.0, 0.0))
+    return Trial(promised, promised, float(truth), False)
+
+
+def patient_table(n_patients: int, n_visits: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Return visits of patients. All of a patient look alike, and the class is a coin for each."""
+    measured = np.repeat(rng.standard_normal((n_patients, 3)), n_visits, axis=0)
+    measured += 0.01 * rng.standard_normal(measured.shape)
+    names = np.repeat(rng.permutation(10 * n_patients)[:n_patients], n_visits)
+    classes = np.repeat(rng.choice(["down", "up"], n_patients), n_visits)
+    return pd.DataFrame(measured, columns=[*"abc"]).assign(patient=names, y=classes)
+
+
+def patient_trial(rng: np.random.Generator) -> Trial:
+    """Certify on 40 new patients with 50 visits each: every model errs on half of them."""
+    settings = FitSettings(n_frequencies=20, group="patient", seed=int(rng.integers(2**31)))
+    model = fit_table(patient_table(100, 5, rng), "y", settings).model
+    table = open_table(patient_table(40, 50, rng))
+    value = fresh_certificate(model, table, epsilon=EPSILON).error
+    unguarded = fresh_certificate(model, table, epsilon=EPSILON, group="none").error
+    return Trial(value, unguarded, 0.5, False)
+
+
+def law_trial(rng: np.random.Generator) -> Trial:
+    """Three clinics in ten have 50 rows that are coins; the others have two rows that are clear.
+
+    The truth is the error over what the headline names: rows of clinics, or else new rows.
+    """
+    is_hard_clinic = rng.random(300) < 0.3
+    clinic = np.repeat(np.arange(300), np.where(is_hard_clinic, 50, 2))
+    is_hard = is_hard_clinic[clinic]
+    sign = rng.choice(["minus", "plus"], len(is_hard))
+    target = np.where(is_hard, rng.choice(["minus", "plus"], len(is_hard)), sign)
+    columns = {"kind": np.where(is_hard, "hard", "easy"), "sign": sign, "clinic": clinic}
+    settings = FitSettings(n_frequencies=5, ties="genuine", group="clinic")
+    fit = fit_table(pd.DataFrame(columns).assign(target=target), "target", settings)
+    easy = pd.DataFrame({"kind": ["easy"] * 2, "sign": ["minus", "plus"], "clinic": [0, 1]})
+    wrong = float(np.mean(fit.model.predict(easy) != easy["sign"]))
+    share = 0.3 if "new groups" in str(fit.certificate) else 0.3 * 50 / (0.3 * 50 + 0.7 * 2)
+    value = fit.certificate.error
+    return Trial(value, value, share * 0.5 + (1 - share) * wrong, False)
+
+
 CASES = (
     Case(
         "bootstrap of 100 rows of categories", False, partial(bootstrap_trial, n_levels=4), ALWAYS
@@ -330,30 +520,97 @@ CASES = (
         NEVER,
     ),
     Case(
-        'one column with 1,000 values, `MinMaxScaler` fitted on other rows, `ties="genuine"`',
-        True,
-        partial(scaler_trial, scaler=MinMaxScaler, levels=1000, shape=(200, 1)),
-        NEVER,
-    ),
-    Case(
         '4 columns with five values each, `StandardScaler` fitted on other rows, `ties="genuine"`',
         True,
-        partial(scaler_trial, scaler=StandardScaler, levels=5, shape=(600, 4)),
+        partial(scaler_trial, levels=5, shape=(600, 4)),
         NEVER,
-    ),
-    Case(
-        "9 columns, `MinMaxScaler` fitted on the sample",
-        False,
-        partial(own_scaler_trial, scaler=MinMaxScaler, levels=10**6, shape=(200, 9)),
-        ALWAYS,
     ),
     Case(
         '4 columns with five values each, `StandardScaler` fitted on the sample, `ties="genuine"`',
         False,
-        partial(own_scaler_trial, scaler=StandardScaler, levels=5, shape=(600, 4)),
+        partial(own_scaler_trial, levels=5, shape=(600, 4)),
         ALWAYS,
     ),
     Case('stream with `bound="anytime"`, stopped at its best value', True, stream_trial, NEVER),
+    Case(
+        "recall and precision of two labels per row, together",
+        True,
+        label_rates_trial,
+        NEVER,
+        is_exact=True,
+    ),
+    Case("intervals for labels in cents, as computed", True, interval_trial, NEVER, is_exact=True),
+    *(
+        Case(
+            f"`{name}` before `FourierClassifier(certify=0.3)`, fitted on all rows",
+            is_legal,
+            partial(step_trial, step=step, is_due=not is_legal),
+            NEVER if is_legal else ALWAYS,
+            is_exact=is_legal,
+        )
+        for name, step, is_legal in (
+            ("LinearDiscriminantAnalysis", LinearDiscriminantAnalysis, False),
+            ("PLSRegression", partial(PLSRegression, 2), False),
+            ("SelectKBest", partial(SelectKBest, k=5), False),
+            ("StandardScaler", StandardScaler, False),
+            ("Normalizer", Normalizer, True),
+        )
+    ),
+    *(
+        Case(
+            f"{name} passed to `certify_predictions`",
+            n_known == 0,
+            partial(own_rows_trial, n_known=n_known),
+            ALWAYS if n_known else NEVER,
+            is_exact=n_known == 0,
+        )
+        for name, n_known in (
+            ("all 300 rows of the fit", 300),
+            ("20 of 300 rows of the fit", 20),
+            ("300 new rows", 0),
+        )
+    ),
+    Case(
+        "`sample_weight` with `certify=0.5`",
+        False,
+        partial(weighted_trial, is_weighted=True),
+        ALWAYS,
+    ),
+    Case(
+        "`sample_weight` with `certify=0.5`, all weights equal",
+        True,
+        partial(weighted_trial, is_weighted=False),
+        NEVER,
+        is_exact=True,
+    ),
+    Case(
+        "`certify=0.5` with one row in fifty of the second class",
+        True,
+        rare_trial,
+        "if fewer than two rows have the second class",
+        is_exact=True,
+    ),
+    Case(
+        "recall at the thresholds that `pacfourier fit` prints, two categorical columns",
+        True,
+        threshold_trial,
+        NEVER,
+        is_exact=True,
+    ),
+    Case(
+        "40 new patients with 50 visits each passed to `pacfourier certify`, after `--group`",
+        False,
+        patient_trial,
+        NEVER,
+        is_exact=True,
+    ),
+    Case(
+        "`pacfourier fit --group`, clinics of unequal size: the error over what the text names",
+        True,
+        law_trial,
+        NEVER,
+        is_exact=True,
+    ),
 )
 
 
@@ -362,9 +619,10 @@ def is_false(value: float | None, truth: float) -> bool:
     return value is not None and value < truth - ROUNDING
 
 
-def row_of(case: Case, n_trials: int, seed: int) -> dict[str, Any]:
+def row_of(case: Case, n_trials: int, seed: int, jobs: int = 1) -> dict[str, Any]:
     """Return one row of the table: counts over independent samples."""
-    trials = [case.trial(np.random.default_rng([seed, k])) for k in range(n_trials)]
+    rngs = (np.random.default_rng([seed, k]) for k in range(n_trials))
+    trials = Parallel(jobs)(delayed(case.trial)(rng) for rng in rngs)
     refused = [trial.value is None for trial in trials]
     return {
         "sample": case.name,
@@ -397,11 +655,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=200, help="samples per case")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--write", action="store_true", help="put it into docs/certificates.md")
     options = parser.parse_args()
     rows = []
     for number, case in enumerate(CASES):
-        rows.append(row_of(case, options.trials, options.seed + number))
+        rows.append(row_of(case, options.trials, options.seed + number, options.jobs))
         print(rows[-1], flush=True)
     table = table_of(rows)
     print(table)

@@ -15,8 +15,8 @@ import numpy as np
 
 from complementary import split_parts, test_error
 from pacfourier import PBLandmarks, RBFLandmarks
-from pacfourier.datasets import PAPER_DATASETS, load
-from pacfourier.experiments import protocol
+from reproduction import protocol
+from reproduction.datasets import PAPER_DATASETS, load
 
 NUMBERS = (20, 60, 200)
 DATASETS = (*PAPER_DATASETS, "digits", "mnist")
@@ -24,16 +24,15 @@ MAPS = {
     "RBF, medoids": (RBFLandmarks, "medoids"),
     "RBF, complementary": (RBFLandmarks, "complementary"),
     "learned, medoids": (PBLandmarks, "medoids"),
-    "learned, complementary": (PBLandmarks, "complementary"),
 }
 
 
 def parts_of(dataset: str, split: int, options: argparse.Namespace) -> tuple[Any, ...]:
     """Return training, validation and test rows, then their labels; at most so many to train."""
     if dataset in PAPER_DATASETS:
-        parts = tuple(protocol.split_parts(load(dataset, options.data), split))
+        parts = tuple(protocol.split_parts(load(dataset), split))
     else:
-        parts = split_parts(dataset, split, options.data)
+        parts = split_parts(dataset, split)
     return (parts[0][: options.rows], *parts[1:3], parts[3][: options.rows], *parts[4:])
 
 
@@ -80,7 +79,6 @@ def show(number: int, datasets: list[str], found: np.ndarray) -> None:
 def main() -> None:
     """Print one table per number of landmarks."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--data", help="folder of the public data files")
     parser.add_argument("--datasets", nargs="+", choices=DATASETS, default=DATASETS)
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--rows", type=int, default=10_000, help="most rows to learn from")

@@ -16,8 +16,7 @@ from sklearn.datasets import (
 )
 from sklearn.model_selection import train_test_split
 
-from pacfourier.datasets import describe, load
-from pacfourier.datasets.public_files import contents
+from reproduction.datasets import load, mnist
 
 N_SPLITS = 5
 IMAGES = ("digits", "mnist17", "mnist49", "mnist56", "mnist10")
@@ -63,18 +62,16 @@ def _paper_set(name: str) -> Table:
     return Table(Rows(X[:n_train], y[:n_train]), Rows(X[n_train:], y[n_train:]))
 
 
-def _mnist_part(files: dict[str, bytes], part: str) -> Rows:
-    images = np.frombuffer(files[f"{part}-images-idx3-ubyte"], dtype=np.uint8, offset=16)
-    digits = np.frombuffer(files[f"{part}-labels-idx1-ubyte"], dtype=np.uint8, offset=8)
-    return Rows(images.reshape(-1, 784) / np.float32(255), digits.astype(int))
+def _mnist_part(part: str) -> Rows:
+    images, digits = mnist(part)
+    return Rows(images / np.float32(255), digits.astype(int))
 
 
 def _ten_digits() -> Table:
     """Return 50,000 images to learn from, the test images, and 10,000 fresh ones."""
-    files = contents(describe("mnist17"), None)
-    X, y = _mnist_part(files, "train")
+    X, y = _mnist_part("train")
     learned, fresh = Rows(X[:50_000], y[:50_000]), Rows(X[50_000:], y[50_000:])
-    return Table(learned, test=_mnist_part(files, "t10k"), fresh=fresh)
+    return Table(learned, test=_mnist_part("t10k"), fresh=fresh)
 
 
 def _diabetes() -> Table:

@@ -17,10 +17,10 @@ from pacfourier import PBRFF
 from pacfourier.core.alignment.sums import alignment_sums
 from pacfourier.core.alignment.targets import target_of
 from pacfourier.core.prior.frequencies import FrequencyPool
-from pacfourier.datasets import load
-from pacfourier.experiments.linear_svm import squared_hinge_path
-from pacfourier.experiments.protocol import n_errors, split_parts
 from pacfourier.spectra import RBF
+from reproduction.datasets import load
+from reproduction.linear_svm import squared_hinge_path
+from reproduction.protocol import n_errors, split_parts
 
 DATASETS = ("mnist49", "mnist17", "ads")
 SAMPLINGS = ("iid", "structured")

@@ -25,8 +25,7 @@ from sklearn.linear_model import RidgeClassifier
 
 from pacfourier import PBRFF, RFF, BoostedRFF
 from pacfourier.core.prior.bandwidth import median_gamma, median_rows
-from pacfourier.datasets import describe
-from pacfourier.datasets.public_files import contents
+from reproduction.datasets import mnist
 
 WIDTHS = (50, 100, 500)
 GAMMA_MULTIPLES = (0.25, 1.0, 4.0)
@@ -60,20 +59,14 @@ class Parts(NamedTuple):
     digits: tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def ten_digits(folder: str | None, n_rows: int) -> Parts:
+def ten_digits(n_rows: int) -> Parts:
     """Return the parts: a sixth of the rows for validation, and as many test images."""
-    files = contents(describe("mnist17"), folder)
     n_valid = n_rows // 6
     parts = []
-    for kind, header in (("images-idx3", 16), ("labels-idx1", 8)):
-        train, test = (
-            np.frombuffer(files[f"{part}-{kind}-ubyte"], dtype=np.uint8, offset=header)
-            for part in ("train", "t10k")
-        )
-        if kind == "images-idx3":
-            train, test = (part.reshape(-1, 784) / np.float32(255) for part in (train, test))
+    for train, test in zip(mnist("train"), mnist("t10k"), strict=True):
         parts.append((train[: n_rows - n_valid], train[n_rows - n_valid : n_rows], test[:n_valid]))
-    return Parts(*parts)
+    images = tuple(part / np.float32(255) for part in parts[0])
+    return Parts(images, parts[1])
 
 
 def best_ridge(model: Any, parts: Parts) -> tuple[float, RidgeClassifier]:
@@ -102,7 +95,6 @@ def measured_map(settings: list[Any], parts: Parts, seed: int) -> tuple[float, f
 def main() -> None:
     """Print the table, one row per map as soon as it is finished."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--data", help="folder of the public data files")
     parser.add_argument(
         "--widths", type=int, nargs="+", default=WIDTHS, help="numbers of frequencies D"
     )
@@ -112,12 +104,12 @@ def main() -> None:
     )
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    parts = ten_digits(options.data, options.rows)
+    parts = ten_digits(options.rows)
     rows = median_rows(len(parts.X[0]), np.random.default_rng(options.seed))
     median = median_gamma(parts.X[0][rows])
     gammas = [multiple * median for multiple in GAMMA_MULTIPLES]
     # The first fits compile the loops, which must not be timed.
-    measured_map([PBRFF(5), BoostedRFF(5)], ten_digits(options.data, 600), options.seed)
+    measured_map([PBRFF(5), BoostedRFF(5)], ten_digits(600), options.seed)
     print("| error in % (fit, s) |" + "".join(f" D = {width} |" for width in options.widths))
     print("| --- |" + " --- |" * len(options.widths))
     for name in options.methods:

@@ -14,6 +14,8 @@ be trusted.
 # Two noisy half moons overlap, so no classifier can be right everywhere. With ``certify=0.4``, two
 # rows in five are held out for the certificate.
 
+from math import ceil
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_moons
@@ -22,7 +24,8 @@ from pacfourier import FourierClassifier
 
 X, y = make_moons(4000, noise=0.3, random_state=0)
 model = FourierClassifier(certify=0.4, random_state=0).fit(X, y)
-print(f"certified error of all answers: {model.certificate_.error:.3f}")
+bound = ceil(1000 * model.certificate_.error) / 1000
+print(f"certified error of all answers: {bound}")
 
 # %%
 # Ask for an error
@@ -32,7 +35,8 @@ print(f"certified error of all answers: {model.certificate_.error:.3f}")
 # threshold: accept an answer if its probability, from ``predict_proba``, is at least this large.
 
 abstention = model.certificate_.abstention(error=0.02)
-print(f"accept answers with a probability of {abstention.threshold:.3f} or more")
+threshold = ceil(1000 * abstention.threshold) / 1000
+print(f"accept answers with a probability of {threshold} or more")
 
 X_new, y_new = make_moons(20_000, noise=0.3, random_state=1)
 confidence = model.predict_proba(X_new).max(axis=1)

@@ -17,6 +17,8 @@ sines, whose frequencies are drawn at random. It often takes hundreds of them to
 # enough. ``certify=0.2`` keeps a fifth of the rows apart, and these rows tell how often the model
 # will be wrong on new ones.
 
+from math import ceil
+
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
@@ -26,7 +28,8 @@ X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 model = FourierClassifier(20, certify=0.2, random_state=0).fit(X_train, y_train)
 test_error = 1 - model.score(X_test, y_test)
-print(f"test error {test_error:.3f}, certified to be at most {model.certificate_.error:.3f}")
+bound = ceil(1000 * model.certificate_.error) / 1000
+print(f"test error {test_error:.3f}, certified to be at most {bound}")
 
 # %%
 # Learned and random frequencies, side by side

@@ -16,6 +16,8 @@ It needs two more packages: ``pip install "pacfourier[tables,plot]"``.
 # are sent in the afternoon over a long distance, by bicycle over more than 20 km, or in December.
 # The weight does not matter. One distance in ten is missing.
 
+from math import ceil
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -56,9 +58,8 @@ print(table.head())
 model = FourierClassifier(20, certify=0.3, random_state=0).fit(table, labels)
 new_table, new_labels = parcels(10_000, seed=1)
 new_error = 1 - model.score(new_table, new_labels)
-print(
-    f"error of new parcels {new_error:.3f}, certified to be at most {model.certificate_.error:.3f}"
-)
+bound = ceil(1000 * model.certificate_.error) / 1000
+print(f"error of new parcels {new_error:.3f}, certified to be at most {bound}")
 
 # %%
 # What the model has learned

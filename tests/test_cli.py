@@ -11,31 +11,11 @@ from pacfourier.__main__ import main
 from pacfourier.cli import app
 from pacfourier.cli.printing import show
 
-COMMANDS = ("fit", "predict", "certify", "export", "reproduce")
+COMMANDS = ("fit", "predict", "certify", "export")
 
 
 def invoke(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-
-def squeezed(text):
-    """Return text without the frame and the line breaks of a printed table."""
-    return " ".join(text.replace("│", " ").split())
-
-
-def test_reproduce_names_the_option_and_the_file_that_a_folder_lacks(tmp_path):
-    result = invoke("reproduce", "--datasets", "adult", "--data", tmp_path)
-    assert result.exit_code == 2
-    assert "Error: --data must be a folder with 'adult.data', 'adult.test'" in result.stderr
-    assert len(result.stderr.splitlines()) == 1
-
-
-def test_reproduce_refuses_a_folder_that_is_not_there(tmp_path):
-    """Also if no data set needs a file from it."""
-    result = invoke("reproduce", "--datasets", "breast", "--data", tmp_path / "none")
-    assert result.exit_code == 2
-    assert result.stderr.startswith("Error: --data must be a folder, got ")
-    assert len(result.stderr.splitlines()) == 1
 
 
 def test_a_question_ends_with_its_mark():
@@ -56,11 +36,20 @@ def test_an_interrupt_of_the_imports_is_quiet(monkeypatch):
     assert exit_info.value.code == 130
 
 
-def test_a_failure_of_ours_is_not_hidden(monkeypatch):
-    failing = Mock(side_effect=ZeroDivisionError)
+@pytest.mark.parametrize("failure", [ZeroDivisionError, EOFError])
+def test_a_failure_of_ours_is_not_hidden(monkeypatch, failure):
+    """The end of a damaged file is no Ctrl-C, which typer takes it for."""
+    failing = Mock(side_effect=failure)
     monkeypatch.setattr("pacfourier.tabular.model_files.load_model", failing)
     result = invoke("certify", "model.skops")
-    assert isinstance(result.exception, ZeroDivisionError)
+    assert isinstance(result.exception, failure)
+
+
+def test_an_interrupt_of_a_command_is_quiet(monkeypatch):
+    interrupted = Mock(side_effect=KeyboardInterrupt)
+    monkeypatch.setattr("pacfourier.tabular.model_files.load_model", interrupted)
+    result = invoke("certify", "model.skops")
+    assert (result.exit_code, result.output.strip()) == (130, "")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -68,10 +57,6 @@ def test_every_command_has_help(command):
     result = invoke(command, "--help")
     assert result.exit_code == 0
     assert "Usage:" in result.stdout
-
-
-def test_help_of_reproduce_names_every_experiment():
-    assert "all (these three) or small-d." in squeezed(invoke("reproduce", "--help").stdout)
 
 
 def test_help_waits_for_no_command():

@@ -1,18 +1,14 @@
-"""Processes that are killed while they fit, write or reproduce."""
+"""Processes that are killed while they fit or write."""
 
 import os
-import tempfile
 import time
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from benchmarks.torture.attacks import attack
-from benchmarks.torture.commands import ended, killed, run_here, started, survived
+from benchmarks.torture.commands import killed, started, survived
 from benchmarks.torture.tables import csv_bytes, fitted_model, random_table
 
-from pacfourier.experiments import open_records
 from pacfourier.written_files import write_file
 
 N_BYTES = 3_000_000
@@ -57,33 +53,3 @@ def kills_while_fitting(seed: int, folder: Path) -> None:
     assert survived(*fit, folder=folder).code == 0
     names = {each.name for each in folder.iterdir()}
     assert names == {"log", "model.skops", "predictions.csv", "table.csv"}, names
-
-
-@attack(20)
-def kills_while_reproducing(seed: int, folder: Path) -> None:
-    """Kill ``pacfourier reproduce``, and run it again: the rows are those of an unhurt run."""
-    expected, seconds = unhurt_rows()
-    out, log = folder / "results", folder / "log"
-    reproduce = ("reproduce", "--experiment", "toy", "--jobs", 1, "--out", out)
-    killed(started(*reproduce, log=log), delay(seed, seconds))
-    with open_records(out) as records:
-        left = records.results()
-        assert len(records.finished()) == len(left)
-    assert all(row in expected for row in left)
-    assert ended(started(*reproduce, log=log), log).code == 0
-    with open_records(out) as records:
-        assert records.results() == expected
-
-
-@cache
-def unhurt_rows() -> tuple[list[dict[str, Any]], float]:
-    """Return the rows of a run that nobody kills, and how long another one takes."""
-    with tempfile.TemporaryDirectory() as folder:
-        first, second, log = Path(folder, "first"), Path(folder, "second"), Path(folder, "log")
-        run_here("reproduce", "--experiment", "toy", "--jobs", 1, "--out", first)
-        start = time.monotonic()
-        arguments = ("reproduce", "--experiment", "toy", "--jobs", 1, "--out", second)
-        assert ended(started(*arguments, log=log), log).code == 0
-        seconds = time.monotonic() - start
-        with open_records(first) as records:
-            return records.results(), seconds

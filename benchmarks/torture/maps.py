@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from benchmarks.torture import naive
 from benchmarks.torture.attacks import attack
-from benchmarks.torture.samples import KINDS, Case, fitted, random_case
+from benchmarks.torture.samples import Case, fitted, random_case
 from scipy import sparse
 
 from pacfourier import OKRFF, PBRFF, RFF, BoostedRFF, GibbsRFF, PBLandmarks, RBFLandmarks
 
 CLASSES = ("binary", "multiclass")
-SAMPLINGS = ("iid", "orthogonal", "sobol", "structured")
+SAMPLINGS = ("iid", "structured")
 KERNELS = ("rbf", "laplacian", "matern", "rational_quadratic")
 # Beyond such phases not even double precision knows the angle.
 LARGEST_PHASE = 1e9
@@ -151,8 +151,7 @@ def fits_of_gibbs_rff(seed: int, _folder: Path) -> None:
 @attack(1_500)
 def fits_of_boosted_rff(seed: int, _folder: Path) -> None:
     """Fit ``BoostedRFF`` with few steps: features."""
-    kinds = tuple(kind for kind in KINDS if kind != "simplex")
-    case, rng = random_case(seed, kinds), np.random.default_rng([seed, 1])
+    case, rng = random_case(seed), np.random.default_rng([seed, 1])
     model = BoostedRFF(
         int(rng.integers(1, 6)),
         target_type=case.target_type,
@@ -193,11 +192,9 @@ def fits_of_rbf_landmarks(seed: int, _folder: Path) -> None:
 def fits_of_pb_landmarks(seed: int, _folder: Path) -> None:
     """Fit ``PBLandmarks``: losses, similarities and certificate."""
     case, rng = random_case(seed, CLASSES, weighted=False), np.random.default_rng([seed, 1])
-    shared = bool(rng.integers(2))
     model = PBLandmarks(
         n_frequencies=6,
         beta=float(10.0 ** rng.integers(-3, 12)),
-        frequencies="shared" if shared else "per_landmark",
         **landmark_parameters(rng, seed),
     )
     fitted(model, case, seed, learned)

@@ -20,9 +20,7 @@ def agreements(case: Case) -> Array:
     if y.ndim == 2:
         signs = 2.0 * y - 1
         return np.asarray(signs @ signs.T / y.shape[1])
-    n_classes = len(set(y.tolist()))
-    apart = -1 / (n_classes - 1) if case.target_type == "simplex" else -1.0
-    return np.where(y[:, np.newaxis] == y, 1.0, apart)
+    return np.where(y[:, np.newaxis] == y, 1.0, -1.0)
 
 
 def has_fractions(y: Array) -> bool:

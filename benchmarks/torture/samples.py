@@ -22,7 +22,7 @@ class Case(NamedTuple):
 
 # One fit in ten is repeated, which must change nothing.
 REPEATED = 10
-KINDS = ("binary", "multiclass", "simplex", "multilabel", "continuous", "multioutput")
+KINDS = ("binary", "multiclass", "multilabel", "continuous", "multioutput")
 
 
 def random_case(seed: int, kinds: tuple[str, ...] = KINDS, *, weighted: bool = True) -> Case:

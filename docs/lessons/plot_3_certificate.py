@@ -15,6 +15,8 @@ what "rare" means, by drawing many samples.
 # We see 200 rows, count the errors, and ask for a bound that fails in at most 1 sample of 20. Here
 # are 100 such samples, with the observed error (dot) and the bound (bar):
 
+from math import ceil
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -47,7 +49,7 @@ print(f"{failed.sum()} of 100 bounds fail.")
 
 for n_rows in (100, 1000, 10_000):
     bound = bounds.holdout(n_errors=n_rows // 20, n_samples=n_rows, epsilon=0.05).value
-    print(f"5 % of {n_rows:6,} rows wrong: certified at {bound:.3f}")
+    print(f"5 % of {n_rows:6,} rows wrong: certified at {ceil(1000 * bound) / 1000}")
 
 # %%
 # A certificate without a test set

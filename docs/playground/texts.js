@@ -6,7 +6,7 @@ const fixed = (value, digits = 3) => value.toFixed(digits).replace("-", "−");
 const probability = (share) => `${Number((100 * share).toFixed(2))} %`;
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
 // A bound is rounded up, so that what is shown holds, too.
-const roundedUp = (value) => fixed(Math.ceil(value * 1000 - 1e-9) / 1000);
+const roundedUp = (value) => fixed(Math.ceil(value * 1000) / 1000);
 
 function write(texts) {
   for (const [id, text] of Object.entries(texts)) element(id).textContent = text;

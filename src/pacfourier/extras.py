@@ -7,8 +7,6 @@ from importlib.util import find_spec
 # The libraries that are not installed with the package itself, and the extra that installs them.
 EXTRA_OF_LIBRARY = {
     "matplotlib": "plot",
-    "pooch": "datasets",
-    "requests": "datasets",
     "typer": "cli",
     "rich": "cli",
     "pandas": "cli",

@@ -2,8 +2,6 @@ import numpy as np
 import pytest
 from benchmarks.gbrff import (
     GBRFF,
-    NAME,
-    TwoRows,
     best_phase,
     boosted_waves,
     first_score,
@@ -15,11 +13,9 @@ from benchmarks.gbrff import (
 from scipy import sparse
 from scipy.optimize import approx_fprime
 
-from pacfourier.datasets import load
-from pacfourier.experiments.methods import METHODS
-from pacfourier.experiments.plan import Cell, seed_of
-from pacfourier.experiments.protocol import split_parts
-from pacfourier.experiments.runner import Bandwidth, run_cell
+from reproduction.datasets import load
+from reproduction.plan import PROFILES, seed_of
+from reproduction.protocol import Bench, select, split_parts
 
 
 @pytest.fixture
@@ -89,16 +85,14 @@ def test_sparse_samples_are_fitted_too():
     assert np.array_equal(model.predict(X), model.predict(data.X))
 
 
-def test_a_cell_has_a_row_for_the_map_and_one_for_the_classifier(monkeypatch):
-    monkeypatch.setitem(METHODS, NAME, TwoRows(("small-d",), boosted_waves))
-    rows = run_cell(Cell("quick", "small-d", "digits49", 0, NAME, 5), Bandwidth(0.01, 1.0), None)
-    assert set(rows) == {"GBRFF", "GBRFF ensemble"}
+def test_the_classifier_is_selected_by_its_own_errors():
     parts = split_parts(load("digits49"), 0)
-    settings = rows["GBRFF ensemble"]["settings"]
-    assert settings.pop("is_ensemble")
-    assert not rows["GBRFF"]["settings"]["is_ensemble"]
-    seed = seed_of("digits49", 0, NAME, 5)
-    model = GBRFF(5, **settings, random_state=seed).fit(parts.X_train, parts.y_train)
+    bench = Bench(PROFILES["quick"], "digits49", 0, parts, 0.01)
+    row = select(boosted_waves(bench, 5, is_ensemble=True), parts)
+    model = GBRFF(5, **row["settings"], random_state=seed_of("digits49", 0, "GBRFF", 5))
+    model.fit(parts.X_train, parts.y_train)
     for part in ("train", "valid", "test"):
         X, y = getattr(parts, f"X_{part}"), getattr(parts, f"y_{part}")
-        assert rows["GBRFF ensemble"][f"{part}_errors"] == np.sum(model.predict(X) != y)
+        assert row[f"{part}_errors"] == np.sum(model.predict(X) != y)
+    as_map = select(boosted_waves(bench, 5, is_ensemble=False), parts)
+    assert as_map["valid_errors"] <= row["valid_errors"]

@@ -19,7 +19,7 @@ command = pytest.importorskip("benchmarks.torture.__main__")
 ATTACKS, FORGERS = torture.ATTACKS, torture.model_files.FORGERS
 FITS = [name for name in ATTACKS if name.startswith("fits")]
 QUICK = ["kills_while_writing", "forks", "threads", "interrupts", "dask_bad_blocks"]
-SLOW = ["kills_while_fitting", "kills_while_reproducing", "dask_killed_workers"]
+SLOW = ["kills_while_fitting", "dask_killed_workers"]
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -13,7 +14,7 @@ from pacfourier import bounds
 from pacfourier.bounds import Bound
 from pacfourier.bounds.bernstein import unexpected_bernstein_fixed
 from pacfourier.bounds.binary_kl import klup
-from pacfourier.bounds.result import rounded_up
+from pacfourier.bounds.safe_side import confidence, safely_rounded
 
 ROUNDING = 1e-11
 
@@ -308,7 +309,34 @@ def test_bound_is_frozen_and_hashable():
     assert isinstance(bound, Bound)
 
 
-@given(value=st.floats(0.0, 2.0), n_digits=st.integers(1, 9))
-def test_rounded_up_is_never_below(value, n_digits):
-    assert float(rounded_up(value, n_digits)) >= value
-    assert float(rounded_up(value, n_digits)) <= value + 10.0**-n_digits
+@given(value=st.floats(-2.0, 2.0), decimals=st.integers(1, 9))
+def test_decimals_are_on_the_safe_side_and_less_than_a_unit_away(value, decimals):
+    up, down = (float(safely_rounded(value, side, decimals=decimals)) for side in ("up", "down"))
+    assert down <= value <= up
+    assert up - down <= 1.001 * 10.0**-decimals
+
+
+@given(value=st.floats(1e-300, 1e300))
+def test_digits_are_on_the_safe_side_and_less_than_a_unit_away(value):
+    texts = [safely_rounded(value, side) for side in ("down", "up")]
+    down, up = map(float, texts)
+    assert down <= value <= up
+    assert up - down <= 1.001e-3 * value
+    assert [safely_rounded(float(text), side) for text in texts for side in ("down", "up")] == [
+        texts[0],
+        texts[0],
+        texts[1],
+        texts[1],
+    ]
+
+
+@given(epsilon=st.floats(1e-20, 1.0))
+def test_a_confidence_is_never_above_one_minus_epsilon(epsilon):
+    """Six digits of 1 - 1e-7 would be one."""
+    failure = 1 - Fraction(confidence(epsilon))
+    assert Fraction(repr(epsilon)) <= failure <= Fraction(1.002 * epsilon)
+
+
+def test_zero_and_infinity_can_be_shown():
+    assert safely_rounded(0.0, "up") == safely_rounded(0.0, "down") == "0"
+    assert safely_rounded(math.inf, "up") == "inf"

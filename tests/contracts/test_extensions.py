@@ -64,7 +64,6 @@ class Ranks:
     classes = None
     is_binary = False
     has_sign_agreements = False
-    has_simplex_agreements = False
     is_fixed_in_advance = True
 
     def of(self, y, classes=None):

@@ -27,7 +27,6 @@ MODULES = (
     "pacfourier",
     "pacfourier.bounds",
     "pacfourier.bounds.printed",
-    "pacfourier.datasets",
     "pacfourier.export",
     "pacfourier.plots",
     "pacfourier.spectra",
@@ -87,15 +86,11 @@ def run_shell(text):
 
 
 def run_pacfourier(arguments):
-    typer = pytest.importorskip("typer")
+    pytest.importorskip("typer")
     from typer.testing import CliRunner
 
     from pacfourier.cli import app
 
-    if arguments[0] == "reproduce":
-        command = typer.main.get_command(app).commands["reproduce"]
-        assert command.make_context("reproduce", arguments[1:]).params["experiment"]
-        return
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
 
@@ -112,7 +107,14 @@ def look_up_verb(arguments):
 
 
 def look_up_program(arguments):
-    assert (ROOT / arguments[0]).is_file(), arguments
+    if arguments[:2] == ["-m", "reproduction"]:
+        pytest.importorskip("matplotlib")
+        from reproduction.__main__ import options_of
+
+        assert options_of(arguments[2:]).profile
+        return
+    name = arguments[1].replace(".", "/") + ".py" if arguments[0] == "-m" else arguments[0]
+    assert (ROOT / name).is_file(), arguments
 
 
 SHELL = {

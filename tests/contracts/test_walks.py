@@ -58,7 +58,7 @@ def test_the_walk_of_a_fit():
     with visited_files() as files:
         estimator.fit(X, Y)
     assert files == listed("A fit")
-    assert len(files) <= 10
+    assert len(files) <= 12
 
 
 def test_the_walk_of_a_certificate():
@@ -91,4 +91,4 @@ def test_the_walks_of_a_dask_fit():
             estimator.fit(*blocks)
     assert files == listed("A fit on Dask collections")
     assert on_workers == listed("The same fit, on a worker")
-    assert max(len(files), len(on_workers)) <= 10
+    assert max(len(files), len(on_workers)) <= 12

@@ -1,4 +1,5 @@
 import ast
+import importlib
 import os
 import shutil
 import subprocess
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import config, njit
 
 import pacfourier
 from pacfourier.core.compiled import SOURCES
@@ -78,6 +79,55 @@ def test_compiled_code_is_not_used_after_a_change_of_another_file_that_is_part_o
         file.write("# A change.\n")
     assert not loaded_from(cache, copy)
     assert loaded_from(cache, copy)
+
+
+DOUBLED = """
+from pacfourier.core.compiled import compiled
+
+@compiled()
+def doubled(x):
+    return 2 * x
+"""
+DAMAGES = {
+    "empty": lambda contents: contents[:0],
+    "cut": lambda contents: contents[: len(contents) // 2],
+    "nearly whole": lambda contents: contents[:-1],
+    "zeros": lambda contents: bytes(len(contents)),
+    "garbage": lambda contents: bytes(reversed(contents)),
+}
+
+
+def hits_of_doubled():
+    """Declare a compiled function anew, call it, and return how often its code was found."""
+    sys.modules.pop("doubling", None)
+    doubled = importlib.import_module("doubling").doubled
+    assert doubled(21) == 42
+    return sum(doubled.stats.cache_hits.values())
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_files_of_compiled_code_are_replaced(damage, suffix, tmp_path, monkeypatch):
+    """A power cut leaves such files. Undamaged ones are used."""
+    (tmp_path / "doubling.py").write_text(DOUBLED)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "cache"))
+    assert [hits_of_doubled() for _ in range(2)] == [0, 1]
+    (file,) = (tmp_path / "cache").rglob(f"*.{suffix}")
+    file.write_bytes(DAMAGES[damage](file.read_bytes()))
+    assert [hits_of_doubled() for _ in range(2)] == [0, 1]
+
+
+@pytest.mark.slow
+def test_a_fit_with_only_damaged_files_is_the_same(usual, tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert fitted(is_hidden=False).stdout == usual.stdout
+    files = [file for suffix in ("nbi", "nbc") for file in tmp_path.rglob(f"*.{suffix}")]
+    assert len(files) > 4
+    for file in files:
+        file.write_bytes(b"")
+    found = fitted(is_hidden=False)
+    assert (found.stdout, found.stderr) == (usual.stdout, "")
 
 
 def test_compiled_code_depends_on_all_files_that_it_takes_anything_from():

@@ -11,7 +11,7 @@ from pacfourier.core.features import (
     features_within,
     fourier_features,
 )
-from pacfourier.core.phases import frequency_bands, phase_sizes, precision_groups
+from pacfourier.core.precision import phase_sizes, precision_groups
 from pacfourier.core.prior.bandwidth import (
     MEDIAN_SAMPLES,
     median_gamma,
@@ -20,6 +20,7 @@ from pacfourier.core.prior.bandwidth import (
     scale_gamma,
     scale_moments,
 )
+from pacfourier.core.products import frequency_bands
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-13), (np.float32, 2e-6)])

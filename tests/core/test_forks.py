@@ -15,7 +15,7 @@ import numpy as np
 from numba.core.compiler_lock import global_compiler_lock
 from threadpoolctl import ThreadpoolController, threadpool_limits
 from pacfourier import PBRFF
-from pacfourier.core import loops, phases
+from pacfourier.core import loops, threads
 
 def blas_threads():
     return max(lib["num_threads"] for lib in ThreadpoolController().select(user_api="blas").info())
@@ -52,7 +52,7 @@ expected = fit()
 
 CASES = {
     "the lock of BLAS": """
-thread = busy(lambda: phases._BLAS._lock)
+thread = busy(lambda: threads._BLAS._lock)
 found = child(lambda: fit() == expected)
 """,
     "the lock of the compiler": """
@@ -64,7 +64,7 @@ found = child(compiles)
 """,
     "BLAS on one thread": """
 with threadpool_limits(2, user_api="blas"):
-    thread = busy(phases.single_threaded_blas)
+    thread = busy(threads.single_threaded_blas)
     found = child(lambda: blas_threads() == 2 and fit() == expected and blas_threads() == 2)
     assert blas_threads() == 1, "the parent's other thread is still inside"
     thread.join()
@@ -75,14 +75,14 @@ def leaves():
     held.__exit__(None, None, None)
     return blas_threads() == 2
 with threadpool_limits(2, user_api="blas"):
-    held = phases.single_threaded_blas()
+    held = threads.single_threaded_blas()
     held.__enter__()
-    thread = busy(phases.single_threaded_blas)
+    thread = busy(threads.single_threaded_blas)
     found = child(lambda: blas_threads() == 1 and fit() == expected and leaves())
     held.__exit__(None, None, None)
 """,
     "a child of a child": """
-thread = busy(lambda: phases._BLAS._lock)
+thread = busy(lambda: threads._BLAS._lock)
 found = child(lambda: child(lambda: fit() == expected) == 0)
 """,
 }

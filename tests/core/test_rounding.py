@@ -8,16 +8,10 @@ from scipy import sparse
 from pacfourier.core import loops
 from pacfourier.core.alignment.sums import alignment_sums, signed_waves
 from pacfourier.core.alignment.targets import ClassTarget
-from pacfourier.core.phases import (
-    ROW_BLOCK,
-    magnitudes_of,
-    mean_phase_sizes,
-    phase_sizes,
-    single_rounding,
-    turn_blocks,
-)
+from pacfourier.core.precision import magnitudes_of, mean_phase_sizes, phase_sizes, single_rounding
 from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.core.prior.structured import root_mean_square
+from pacfourier.core.products import ROW_BLOCK, turn_blocks
 from pacfourier.spectra import RBF
 
 TURNS = np.linspace(-0.5, 0.5, 200_001)

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from pacfourier import alignment_losses
-from pacfourier.core.phases import (
+from pacfourier.core.products import (
     COLUMN_BAND,
     LARGEST_DENSITY,
     aligned_zeros,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from pacfourier.core.phases import _BLAS, run_tasks
+from pacfourier.core.threads import _BLAS, run_tasks
 
 
 def blas_threads():

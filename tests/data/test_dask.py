@@ -176,11 +176,10 @@ def test_partial_fit_takes_arrays_and_blocks_in_turn(kind):
     assert_same(mixed, whole)
 
 
-@pytest.mark.parametrize("frequencies", ["per_landmark", "shared"])
-def test_given_landmarks_in_blocks(frequencies):
+def test_given_landmarks_in_blocks():
     y = LABELS["classes"]
-    whole = model(PBLandmarks, frequencies=frequencies).fit(X, y)
-    lazy = model(PBLandmarks, frequencies=frequencies).fit(in_chunks(X, (140, 10)), y)
+    whole = model(PBLandmarks).fit(X, y)
+    lazy = model(PBLandmarks).fit(in_chunks(X, (140, 10)), y)
     assert_same(lazy, whole)
     np.testing.assert_array_equal(lazy.is_sample_, whole.is_sample_)
     mapped = lazy.transform(in_chunks(X, (20, 130)))

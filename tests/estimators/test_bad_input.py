@@ -134,7 +134,7 @@ def _no_work(work, blocks):
 @pytest.mark.parametrize(
     ("model", "change"),
     [
-        (RFF(5, gamma="median", random_state=0), {"gamma": 0.1, "sampling": "nonsense"}),
+        (RFF(5, gamma="median", random_state=0), {"gamma": -0.1}),
         (RBFLandmarks("random", n_landmarks=2, random_state=0), {"gamma": -1.0}),
         (BoostedRFF(2, n_steps=2, random_state=0), {"target_type": "binary"}),
         (FourierClassifier(2, strength=1.0, random_state=0), {"certify": 0.999}),

@@ -17,7 +17,16 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from pacfourier import PBRFF, RFF, BoostedRFF, GibbsRFF, PBLandmarks, certify
+from pacfourier import (
+    PBRFF,
+    RFF,
+    BoostedRFF,
+    FourierClassifier,
+    GibbsRFF,
+    PBLandmarks,
+    certify,
+    certify_predictions,
+)
 
 
 class ScalingNormalizer(Normalizer):
@@ -120,6 +129,30 @@ def test_the_certificate_is_that_of_the_map(sample):
         assert certificate.assumptions[:-1] == expected.assumptions
         # Rows are not needed, and change nothing.
         assert certify(pipeline, *sample, epsilon=0.1) == certificate
+
+
+@pytest.mark.parametrize("step", [StandardScaler(), PCA(2), LinearDiscriminantAnalysis()])
+def test_steps_before_a_predictor_are_refused_alike(step, sample):
+    """They were fitted on the rows held out. Fitted on others, or on new rows, they are fine."""
+    X, y = sample
+    model = FourierClassifier(5, certify=0.5, random_state=0)
+    pipeline = make_pipeline(step, model).fit(X[:200], y[:200])
+    refused = certify(pipeline)
+    assert steps_of(refused).status == "violated"
+    with pytest.raises(ValueError, match=r"Call certify_predictions\(pipeline, X_new, y_new\)"):
+        _ = refused.error
+    assert certify_predictions(pipeline, X[200:], y[200:]).error < 1
+    accepted = certify(pipeline, steps_fitted_on="other rows", epsilon=0.2)
+    assert steps_of(accepted).status == "declared"
+    assert accepted.error < pipeline[-1].certificate_.error
+
+
+def test_a_predictor_alone_in_a_pipeline_keeps_its_certificate(sample):
+    model = FourierClassifier(5, certify=0.5, random_state=0)
+    pipeline = make_pipeline(Normalizer(), model).fit(*sample)
+    found = certify(pipeline)
+    assert steps_of(found).status == "holds"
+    assert found.error == pipeline[-1].certificate_.error
 
 
 def test_a_map_without_labels_needs_them(sample):

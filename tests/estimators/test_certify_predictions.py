@@ -1,18 +1,22 @@
 """Certificates of fitted predictors: any model, any kind of rows, and every guard."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import KMeans
+from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import (
     load_breast_cancer,
     load_digits,
     make_friedman1,
     make_multilabel_classification,
 )
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
@@ -22,10 +26,22 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import (
+    Binarizer,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    StandardScaler,
+)
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from pacfourier import bounds, certify_predictions
+from pacfourier import (
+    FourierClassifier,
+    FourierRegressor,
+    bounds,
+    certify_predictions,
+    fit_batches,
+)
 from pacfourier.core.alignment.summary import row_fingerprints
 from pacfourier.estimators.certify_predictions import (
     checked_labels,
@@ -305,6 +321,17 @@ def test_label_sets_count_every_label():
         certify_predictions(fitted, rows[600:], truth + 1)
 
 
+def test_each_of_several_labels_has_its_share_whether_it_occurs_or_not():
+    rows, labels = make_multilabel_classification(1200, n_classes=4, random_state=0)
+    fitted = OneVsRestClassifier(LogisticRegression()).fit(rows[:600], labels[:600])
+    is_absent = labels[600:, 3] == 0
+    rows, truth = rows[600:][is_absent], labels[600:][is_absent]
+    n_missed = int(((fitted.predict(rows) == 0) & (truth == 1))[:, 0].sum())
+    n_rows = int(truth[:, 0].sum())
+    upper = bounds.holdout(n_errors=n_missed, n_samples=n_rows, epsilon=0.05 / 8).value
+    assert certify_predictions(fitted, rows, truth).recall[0] == 1 - upper
+
+
 # Regression --------------------------------------------------------------------------------------
 
 
@@ -344,6 +371,23 @@ def test_of_several_outputs_the_largest_error_counts():
         certify_predictions(fitted, rows[100:], values[100:, 0])
     with pytest.raises(ValueError, match="y must hold numbers"):
         certify_predictions(fitted, rows[100:], values[100:].astype(str))
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_intervals_as_computed_contain_the_labels_they_were_calibrated_on(n_outputs):
+    """Labels in cents. Distances that were rounded leave out the label they came from."""
+    rng = np.random.default_rng(0)
+    rows, values = rng.normal(size=(900, 3)), rng.integers(-5, 6, (900, n_outputs)) / 100
+    if n_outputs == 1:
+        values = values[:, 0]
+    fitted = DummyRegressor(strategy="constant", constant=np.full(n_outputs, 19.99 / 3))
+    fitted.fit(rows[:300], values[:300])
+    certificate = certify_predictions(fitted, rows[300:], values[300:])
+    predictions, truth = fitted.predict(rows[300:]), values[300:]
+    for coverage in np.linspace(0.02, 0.98, 49):
+        h = certificate.half_width(coverage)
+        is_inside = (predictions - h <= truth) & (truth <= predictions + h)
+        assert is_inside.reshape(600, -1).all(axis=1).mean() >= coverage
 
 
 def test_regression_needs_finite_labels():
@@ -413,25 +457,109 @@ def test_rows_of_the_fit_are_recognised_if_the_model_remembers_them(model):
     assert certify_predictions(model, *FIT).assumptions[1].status == "declared"
 
 
-def test_a_split_by_the_library_needs_no_declaration_of_fresh_rows(model):
-    rows = FreshRows(row_summary(*FRESH), row_summary(*FIT), is_split=True)
-    certificate = prediction_certificate(model, *FRESH, rows, epsilon=0.05)
-    statuses = {item.name: item.status for item in certificate.assumptions}
-    assert statuses["rows"] == "holds"
-    assert statuses["run"] == "declared"
+def noise(seed, n_samples=300):
+    """Return rows whose labels are coin flips: every classifier is wrong with probability 1/2."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n_samples, 5)), rng.integers(0, 2, n_samples)
 
 
-def test_rows_that_were_scaled_before_the_split_are_refused():
+def learned_by_heart(*rows):
+    return FourierClassifier(100, strength=0.3, codes=True, random_state=0).fit(*rows)
+
+
+def batches_of(X, y):
+    return fit_batches(
+        FourierClassifier(5, codes=False, random_state=0),
+        [(X[start : start + 100], y[start : start + 100]) for start in range(0, len(y), 100)],
+    )
+
+
+def taught(X, y):
+    model = FourierClassifier(5, random_state=0)
+    for start in range(0, len(y), 100):
+        model.partial_fit(X[start : start + 100], y[start : start + 100], classes=[0, 1])
+    return model
+
+
+def searched(X, y):
+    model = make_pipeline(Normalizer(), FourierClassifier(random_state=0))
+    return GridSearchCV(model, {"fourierclassifier__n_frequencies": [2]}, cv=2).fit(X, y)
+
+
+FITS = {
+    "in memory": learned_by_heart,
+    "in batches": batches_of,
+    "row by row": taught,
+    "pickled": lambda *rows: pickle.loads(pickle.dumps(learned_by_heart(*rows))),
+    "scaled": make_pipeline(StandardScaler(), FourierClassifier(5, random_state=0)).fit,
+    "searched": searched,
+    "amounts": FourierRegressor(5, random_state=0).fit,
+}
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_a_predictor_refuses_the_rows_that_it_learned_from(name):
+    """All of them, some of them in another order, and 20 of them; new rows pass."""
+    (X, y), fresh = noise(0), noise(1)
+    model, order = FITS[name](X, y), np.random.default_rng(2).permutation(300)
+    for chosen in (order, order[:100], order[:20]):
+        rows = X[chosen], y[chosen]
+        assert_refused(certify_predictions(model, *rows), "rows: some of them were learned from")
+    assert not certify_predictions(model, *fresh).violations
+
+
+def test_frames_with_text_are_recognised_too():
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("skrub")
+    X, y = noise(0)
+    table = pandas.DataFrame(X, columns=[*"abcde"]).assign(f=np.where(X[:, 0] > 1, "x", None))
+    model = FourierClassifier(5, random_state=0).fit(table[:200], y[:200])
+    assert not certify_predictions(model, table[200:], y[200:]).violations
+    assert_refused(certify_predictions(model, table[50:100], y[50:100]), "rows")
+
+
+def test_rows_held_out_by_the_fit_were_not_learned_from():
+    X, y = noise(0)
+    model = FourierClassifier(5, certify=0.5, random_state=0).fit(X, y)
+    assert_refused(certify_predictions(model, X, y), "rows")
+    found = row_fingerprints(X)
+    held_out = ~np.isin(found, model._summary.fingerprints)
+    assert held_out.sum() == 150
+    assert not certify_predictions(model, X[held_out], y[held_out]).violations
+
+
+def test_steps_that_merge_rows_do_not_make_them_repeated():
+    """A binarizer has 32 different rows, but the rows themselves do not repeat."""
+    (X, y), fresh = noise(0), noise(1)
+    model = make_pipeline(Binarizer(), FourierClassifier(5, random_state=0)).fit(X, y)
+    assert not certify_predictions(model, *fresh).violations
+
+
+def test_only_the_reader_of_the_table_has_seen_that_rows_are_untouched(model):
+    known = {"summary": row_summary(*FRESH), "learned_from": row_summary(*FIT), "is_split": True}
+    for is_raw, status in [(True, "holds"), (False, "declared")]:
+        rows = FreshRows(**known, is_raw=is_raw)
+        certificate = prediction_certificate(model, *FRESH, rows, epsilon=0.05)
+        statuses = {item.name: item.status for item in certificate.assumptions}
+        assert statuses["rows"] == status
+        assert statuses["run"] == "declared"
+
+
+@pytest.mark.parametrize(
+    "step", [StandardScaler(), MinMaxScaler(), LinearDiscriminantAnalysis(), PLSRegression(1)]
+)
+def test_steps_before_a_fit_are_treated_alike(step):
+    """None is refused, and none is said to hold. A scaler leaves a trace, which is named."""
     rows, labels = load_breast_cancer(return_X_y=True)
-    fitted = GaussianNB().fit(rows[::2], labels[::2])
-    for columns, is_honest in [(rows, True), (StandardScaler().fit_transform(rows), False)]:
-        parts = [(columns[part::2], labels[part::2]) for part in (0, 1)]
-        split = FreshRows(row_summary(*parts[1]), row_summary(*parts[0]), is_split=True)
-        certificate = prediction_certificate(fitted, *parts[1], split, epsilon=0.05)
-        if is_honest:
-            assert certificate.error < 1
-        else:
-            assert_refused(certificate, "inputs")
+    model = FourierClassifier(5, certify=0.5, ties="genuine", random_state=0)
+    prepared = step.fit(rows, labels).transform(rows)
+    lines = {item.name: item for item in model.fit(prepared, labels).certificate_.assumptions}
+    assert lines["rows"].status == lines["inputs"].status == "declared"
+    assert "certifies all steps on new rows" in lines["rows"].reason
+    is_scaler = isinstance(step, StandardScaler | MinMaxScaler)
+    assert ("a scaler saw the rows held out" in lines["inputs"].reason) == is_scaler
+    alone = model.fit(rows, labels).certificate_.assumptions
+    assert "scaler saw" not in str(alone)
 
 
 # Text --------------------------------------------------------------------------------------------

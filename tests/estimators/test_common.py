@@ -45,8 +45,8 @@ def test_scikit_learn_contract(estimator, check):
     [
         pacfourier.PBRFF(20, n_candidates=200, draw="replacement", class_weight=None),
         pacfourier.PBRFF(20, n_candidates=200, draw="distinct", gamma="scale", precision="double"),
-        pacfourier.OKRFF(20, n_candidates=200, mu=1.5, gamma=0.3, sampling="orthogonal"),
-        pacfourier.RFF(20, kernel="matern", gamma="median", sampling="sobol"),
+        pacfourier.OKRFF(20, n_candidates=200, mu=1.5, gamma=0.3),
+        pacfourier.RFF(20, kernel="matern", gamma="median"),
         pacfourier.BoostedRFF(20, n_rounds=1, n_steps=10),
         pacfourier.PBRFF(20, n_candidates=200, sampling="structured"),
         pacfourier.GibbsRFF(5, n_particles=5, n_steps=2, certify=1 / 3),

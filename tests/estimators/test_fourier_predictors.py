@@ -236,6 +236,43 @@ def test_no_row_of_the_certificate_was_learned_from(monkeypatch):
     assert mistakes == first.certificate_.observed_error < first.certificate_.error < 0.3
 
 
+def test_a_rare_class_fails_no_fit(rng):
+    """Half of the rows are held out, and both of a class with two rows in a fit of four."""
+    X, y = rng.normal(size=(40, 2)), np.append(np.zeros(38, int), [1, 1])
+    for seed in range(20):
+        model = quick(certify=0.5, random_state=seed).fit(X, y)
+        assert model.classes_.tolist() == [0, 1]
+        assert model.certificate_.n_samples <= 20
+
+
+def test_a_share_is_held_out_as_given(rng):
+    X, y = rng.normal(size=(20_400, 1)), rng.choice(["a", "b"], 20_400)
+    assert quick(n_frequencies=1, certify=0.5).fit(X, y).certificate_.n_samples == 10_200
+    assert quick(n_frequencies=1, certify=True).fit(X, y).certificate_.n_samples == 4_080
+
+
+@pytest.mark.parametrize("kind", ["array", "frame"])
+def test_a_weighted_error_is_not_certified(kind, rng):
+    """Rows of weight one are all right, and those of weight two wrong: the weighted error is 2/3.
+
+    All weights equal are no weights.
+    """
+    X, weights = rng.normal(size=(400, 2)), rng.choice([1.0, 2.0], 400)
+    y = np.where(weights == 1, X[:, 0] > 0, X[:, 0] < 0).astype(int)
+    if kind == "frame":
+        pandas = pytest.importorskip("pandas")
+        pytest.importorskip("skrub")
+        X = pandas.DataFrame(X, columns=["a", "b"]).assign(c=pandas.Series(["x", "z"] * 200))
+    model = quick(certify=0.5)
+    reason = "No certificate. sample: the samples have different weights: fit without sample_weight"
+    for unequal in (weights, weights - 1):
+        with pytest.raises(ValueError, match=reason):
+            _ = model.fit(X, y, sample_weight=unequal).certificate_.error
+    plain = model.fit(X, y).certificate_
+    equal = model.fit(X, y, sample_weight=np.full(400, 3.0)).certificate_
+    assert equal.error == pytest.approx(plain.error, abs=0.05)
+
+
 def test_the_certificate_of_a_regressor_covers_new_rows():
     X, y = AMOUNTS
     model = quick(FourierRegressor, certify=0.5).fit(X[:400], y[:400])
@@ -265,7 +302,8 @@ BAD = [
     (FourierClassifier, {"codes": "some"}, "codes must be one of"),
     (FourierClassifier, {"certify": 0.0}, "certify must be False.* or the share"),
     (FourierClassifier, {"certify": 1}, "certify must be False.* or the share"),
-    (FourierClassifier, {"certify": True}, "certify must be False.* or the share"),
+    (FourierClassifier, {"certify": "True"}, "certify must be False.* or the share"),
+    (FourierRegressor, {"certify": "pac-bayes"}, "certify must be False, True or the share"),
     (FourierClassifier, {"certify": 0.995}, "leave at least two rows"),
     (FourierClassifier, {"ties": "copies"}, "ties must be one of"),
     (FourierClassifier, {"class_weight": "even"}, "class_weight"),

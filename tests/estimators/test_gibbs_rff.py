@@ -10,8 +10,8 @@ from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.bounds.first_order import first_order_of_measure
 from pacfourier.core.sampling.smc import gibbs_run, pilot_schedule
 from pacfourier.data.samples import Block, Sample
-from pacfourier.datasets import load
 from pacfourier.estimators import gibbs_rff
+from reproduction.datasets import load
 
 
 def two_gaussians(n_samples, rng, n_features=2):

@@ -10,9 +10,9 @@ from pacfourier import PBLandmarks, RBFLandmarks, bounds
 from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.data.samples import Block, Sample
 from pacfourier.data.selection import equal_shares, landmark_count, select_landmarks
-from pacfourier.datasets import load
-from pacfourier.datasets.toy_samples import TOYS
-from pacfourier.experiments.toy_landmarks import TOY_METHODS, toy_row
+from reproduction.datasets import load
+from reproduction.plan import TOYS
+from reproduction.toy import toy_row
 
 MAPS = [RBFLandmarks, PBLandmarks]
 
@@ -24,8 +24,8 @@ def sample(rng):
 
 
 def selected(landmarks, n_landmarks, X, y, rng):
-    """What ``select_landmarks`` chooses without a function for complementary landmarks."""
-    return select_landmarks(landmarks, n_landmarks, Sample(Block(X, y)), rng, pytest.fail)
+    """What ``select_landmarks`` chooses."""
+    return select_landmarks(landmarks, n_landmarks, Sample(Block(X, y)), rng)
 
 
 def statuses(certificate):
@@ -109,16 +109,15 @@ def test_landmarks_are_counted_or_a_fraction(n_landmarks, expected):
 def test_partial_fit_and_merge_equal_fit_for_given_landmarks(sample):
     X, y = sample
     given = (X[:5] + 0.1, y[:5])
-    for frequencies in ("per_landmark", "shared"):
-        whole = PBLandmarks(given, gamma=0.3, frequencies=frequencies, random_state=0).fit(X, y)
-        parts = [slice(0, 36), slice(36, 72), slice(72, 120)]
-        first, second, third = (clone(whole).fit(X[rows], y[rows]) for rows in parts)
-        streamed = clone(whole)
-        for rows in parts:
-            streamed.partial_fit(X[rows], y[rows])
-        for model in (streamed, first.merge(second).merge(third), first.merge(second.merge(third))):
-            np.testing.assert_allclose(model.losses_, whole.losses_, atol=1e-12)
-            np.testing.assert_allclose(model.transform(X), whole.transform(X), atol=1e-10)
+    whole = PBLandmarks(given, gamma=0.3, random_state=0).fit(X, y)
+    parts = [slice(0, 36), slice(36, 72), slice(72, 120)]
+    first, second, third = (clone(whole).fit(X[rows], y[rows]) for rows in parts)
+    streamed = clone(whole)
+    for rows in parts:
+        streamed.partial_fit(X[rows], y[rows])
+    for model in (streamed, first.merge(second).merge(third), first.merge(second.merge(third))):
+        np.testing.assert_allclose(model.losses_, whole.losses_, atol=1e-12)
+        np.testing.assert_allclose(model.transform(X), whole.transform(X), atol=1e-10)
 
 
 def test_partial_fit_keeps_the_landmarks_of_the_first_batch(sample):
@@ -146,7 +145,7 @@ def test_certificates_keep_what_was_fitted(sample):
     X, y = sample
     medoids = PBLandmarks("medoids", n_landmarks=4, gamma=0.3, random_state=0).fit(X, y)
     before, features = medoids.certificate().value, medoids.transform(X)
-    medoids.set_params(landmarks="random", frequencies="shared", n_frequencies=5)
+    medoids.set_params(landmarks="random", n_frequencies=5)
     assert medoids.certificate().value == before
     np.testing.assert_array_equal(medoids.transform(X), features)
 
@@ -191,13 +190,10 @@ def test_pickle_and_names(sample):
     assert model.get_feature_names_out().tolist() == [f"pblandmarks{i}" for i in range(3)]
 
 
-@pytest.mark.parametrize("frequencies", ["per_landmark", "shared"])
 @pytest.mark.parametrize("landmarks", ["random", "stratified", "medoids"])
-def test_certificates_are_priced_as_the_landmarks_were_chosen(landmarks, frequencies, sample):
+def test_certificates_are_priced_as_the_landmarks_were_chosen(landmarks, sample):
     X, y = sample
-    model = PBLandmarks(
-        landmarks, n_landmarks=6, frequencies=frequencies, gamma="multiscale", random_state=0
-    ).fit(X, y)
+    model = PBLandmarks(landmarks, n_landmarks=6, gamma="multiscale", random_state=0).fit(X, y)
     divergences = [kl_divergence(posterior) for posterior in model.posterior_]
     losses = np.sum(model.posterior_ * model.losses_, axis=1)
     universe = 6 if landmarks == "random" else 120
@@ -304,8 +300,9 @@ def test_landmark_certificates_cover_the_truth():
             assert (np.array(each) >= losses).all()
 
 
-def test_mnist_certificate_and_printed_union_bound(data_folder):
-    data = load("mnist17", data_folder)
+@pytest.mark.usefixtures("data_folder")
+def test_mnist_certificate_and_printed_union_bound():
+    data = load("mnist17")
     rows = np.random.default_rng(0).permutation(len(data.y))
     X, y = data.X[rows].astype(np.float32), data.y[rows]
     model = PBLandmarks("random", n_landmarks=100, gamma=0.01, random_state=0).fit(
@@ -332,7 +329,7 @@ def test_learned_landmarks_beat_the_prior_on_toys():
     for dataset in TOYS:
         prior, learned = (
             np.array([toy_row(dataset, split, method)["test_errors"] for split in range(20)])
-            for method in TOY_METHODS
+            for method in ("RBF-R", "PB-R")
         )
         differences = prior - learned
         standard_error = differences.std(ddof=1) / np.sqrt(len(differences))
@@ -377,7 +374,6 @@ def test_bad_input_is_a_clear_error(name, estimator, sample):
     [
         ({"beta": -1.0}, "beta must be positive"),
         ({"n_frequencies": 0}, "n_frequencies must be a positive integer"),
-        ({"frequencies": "own"}, "frequencies must be one of"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, message, sample):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pacfourier import PBRFF
-from pacfourier.core.phases import single_rounding
+from pacfourier.core.precision import single_rounding
 
 
 def pairs_of(X, y, frequencies):

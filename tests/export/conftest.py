@@ -1,5 +1,6 @@
 import shutil
 import subprocess
+from functools import partial
 
 import numpy as np
 import pytest
@@ -79,31 +80,32 @@ class Program:
         return text.split("\0")[:-1]
 
 
+def compiled_program(folder, header, kinds, n_scores, classes=None, names=(), checks=SANITIZERS):
+    """Compile a header with all warnings as errors, and with sanitizers or other checks."""
+    is_class = classes is not None
+    n_found = 1 if is_class else n_scores
+    result = "int found[1]" if is_class else f"{kinds[1]} found[{n_scores}]"
+    call = "found[0] = model_predict(row);"
+    if not is_class and n_scores > 1:
+        call = "model_predict(row, found);"
+    driver = DRIVER.replace("PREDICT", f"{result}; {call}")
+    driver = driver.replace("NAMES", "\n".join(f"PRINT({name})" for name in names))
+    driver = driver.replace("INPUT", kinds[0]).replace("SCORE ", f"{kinds[1]} ")
+    (folder / "model.h").write_text(header, encoding="ascii")
+    (folder / "main.c").write_text(driver)
+    command = ["gcc", *FLAGS, *checks, "main.c", "-o", "main"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found_type = np.intc if is_class else KINDS[kinds[1]]
+    return Program(folder / "main", kinds, n_scores, n_found, found_type)
+
+
 @pytest.fixture
 def program(tmp_path):
     """Compile a header with all warnings as errors and with sanitizers."""
     if shutil.which("gcc") is None:
         pytest.skip("needs gcc")
-
-    def compiled(header, kinds, n_scores, classes=None, names=()):
-        is_class = classes is not None
-        n_found = 1 if is_class else n_scores
-        result = "int found[1]" if is_class else f"{kinds[1]} found[{n_scores}]"
-        call = "found[0] = model_predict(row);"
-        if not is_class and n_scores > 1:
-            call = "model_predict(row, found);"
-        driver = DRIVER.replace("PREDICT", f"{result}; {call}")
-        driver = driver.replace("NAMES", "\n".join(f"PRINT({name})" for name in names))
-        driver = driver.replace("INPUT", kinds[0]).replace("SCORE ", f"{kinds[1]} ")
-        (tmp_path / "model.h").write_text(header, encoding="ascii")
-        (tmp_path / "main.c").write_text(driver)
-        command = ["gcc", *FLAGS, *SANITIZERS, "main.c", "-o", "main"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        found_type = np.intc if is_class else KINDS[kinds[1]]
-        return Program(tmp_path / "main", kinds, n_scores, n_found, found_type)
-
-    return compiled
+    return partial(compiled_program, tmp_path)
 
 
 @pytest.fixture

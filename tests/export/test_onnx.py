@@ -46,8 +46,6 @@ MAPS = [
     GibbsRFF(7, random_state=0),
     BoostedRFF(4, random_state=0),
     PBLandmarks(n_landmarks=5, n_frequencies=8, random_state=0),
-    PBLandmarks(n_landmarks=5, n_frequencies=8, frequencies="shared", random_state=0),
-    PBLandmarks("complementary", n_landmarks=5, n_frequencies=8, random_state=0),
     *(
         RBFLandmarks(n_landmarks=5, kernel=kernel, gamma=gamma, random_state=0)
         for kernel in ("rbf", "rational_quadratic")

@@ -53,3 +53,12 @@ def test_all_frequencies_can_be_kept(draw, rng):
 def test_unknown_draws_are_refused(rng):
     with pytest.raises(ValueError, match="draw must be one of"):
         draw_frequencies(POSTERIOR, 2, "systematic", rng)
+
+
+def test_a_choice_on_rows_is_made_by_a_function(rng):
+    chosen = np.array([3, 1])
+    indices, weights = draw_frequencies(POSTERIOR, 2, "complementary", rng, lambda: chosen)
+    assert indices is chosen
+    assert weights.tolist() == [0.5, 0.5]
+    with pytest.raises(ValueError, match="needs rows of the data"):
+        draw_frequencies(POSTERIOR, 2, "complementary", rng)

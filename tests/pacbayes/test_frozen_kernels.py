@@ -69,6 +69,9 @@ def test_some_rows_of_the_fit_are_refused_too(rng):
     assert is_refused(rows, rows[::3])
     assert is_refused(rows, np.concatenate([others, rows[:50]]))
     assert not is_refused(rows, np.concatenate([others, rows[:3]]))
+    # A few rows of the fit alone, beside which the fit has many others.
+    assert is_refused(rows, rows[:20])
+    assert not is_refused(rows, rows[:1])
 
 
 def test_long_samples_are_compared_where_both_were_counted(rng, monkeypatch):

@@ -17,7 +17,6 @@ from pacfourier.pacbayes.posteriors import (
     gibbs_posterior,
     inverse_temperature_of_size,
     log_gibbs_size,
-    tilted_posteriors,
 )
 
 # Losses on a grid: apart by 1e-3 or equal, so that ties are real ties.
@@ -241,25 +240,3 @@ def test_a_ball_smaller_than_rounding_holds_the_prior(rho):
     for losses in (np.array([0, 2 / 3, 1 / 3]), np.linspace(0, 1, 20_000)):
         posterior = kl_ball_posterior(losses, rho)
         np.testing.assert_allclose(posterior, 1 / len(losses), rtol=1e-6)
-
-
-def test_tilted_posteriors_minimise_the_loss_and_the_divergence_from_their_shares(rng):
-    """t E_Q L + KL(Q || s) = -ln sum s exp(-t L) + KL(Q || Q*), so it is smallest at Q* alone."""
-    shares, losses = rng.dirichlet(np.ones(9), size=2), rng.random((2, 9))
-    found = tilted_posteriors(np.log(shares) + 7, losses, np.array([0.0, 5.0]))
-    np.testing.assert_allclose(found[0], shares[0], atol=1e-14)
-
-    def value(weights):
-        return 5 * weights @ losses[1] + weights @ np.log(weights / shares[1])
-
-    least = -np.log(shares[1] @ np.exp(-5 * losses[1]))
-    assert value(found[1]) == pytest.approx(least, abs=1e-12)
-    for other in rng.dirichlet(np.ones(9), size=100):
-        assert value(other) > least
-
-
-def test_tilted_posteriors_of_equal_shares_are_gibbs_posteriors(rng):
-    losses = rng.random((3, 8))
-    found = tilted_posteriors(np.zeros((3, 8)), losses, np.full(3, 4.0))
-    expected = [gibbs_posterior(row, 4.0) for row in losses]
-    np.testing.assert_allclose(found, expected, atol=1e-15)

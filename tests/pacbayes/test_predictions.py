@@ -5,6 +5,8 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from scipy import special, stats
 
 from pacfourier.bounds import holdout
@@ -16,6 +18,7 @@ from pacfourier.pacbayes.predictions import (
     fewest_rows,
     half_width,
     last_threshold,
+    least_half_widths,
     least_rates,
     least_share,
     mean_loss_bound,
@@ -85,12 +88,55 @@ def test_recall_and_precision_hold_together(n_classes, n_rows):
     assert min(coverage) >= 1 - epsilon - ROUNDING
 
 
+# Five kinds of rows with two labels. The first kind is usual: it has the first label and is
+# predicted so. In the others, the first label is missed where the second one is present, and
+# predicted in vain where the second one is predicted.
+LABELS = np.array([[1, 0], [1, 1], [0, 0], [1, 1], [0, 1]])
+PREDICTIONS = np.array([[1, 0], [0, 0], [1, 1], [0, 1], [1, 1]])
+MISSED, HIT = 0.003726 * (1 - 0.00208), 0.003726 * 0.00208
+CHANCES = np.array([1 - 2 * (MISSED + HIT), MISSED, MISSED, HIT, HIT])
+
+
+def rare_outcomes(n_rows):
+    """How many rows are of each kind. Outcomes with more rare rows have a chance of 2e-6."""
+    rare = [each for each in product(range(17), range(17), range(3), range(3)) if sum(each[2:]) < 3]
+    return np.column_stack([n_rows - np.sum(rare, axis=1), rare])
+
+
+def chance_of_a_false_rate(counts, **options):
+    """The exact probability that a bound of recall or precision exceeds the truth."""
+    is_false = np.zeros(len(counts), dtype=bool)
+    for are_present in (LABELS, PREDICTIONS):
+        truth = (CHANCES @ (LABELS * PREDICTIONS)) / (CHANCES @ are_present)
+        groups = zip(counts @ (LABELS * PREDICTIONS), counts @ are_present, strict=True)
+        rates = [least_rates(n_hits, n_rows, 0.05 / 2, **options) for n_hits, n_rows in groups]
+        is_false |= (rates > truth + ROUNDING).any(axis=1)
+    return chances(counts, CHANCES)[is_false].sum()
+
+
+def test_recall_and_precision_of_labels_that_overlap_hold_together():
+    """With the share of classes, which is larger if a label is absent, they fail too often."""
+    counts = rare_outcomes(1000)
+    rest = 1 - chances(counts, CHANCES).sum()
+    assert rest < 1e-5
+    assert chance_of_a_false_rate(counts) > 0.05
+    assert 0.005 < chance_of_a_false_rate(counts, are_disjoint=False) + rest <= 0.05
+
+
 def test_a_group_without_rows_costs_nothing_and_has_no_bound():
     rates = least_rates(np.array([9, 0]), np.array([10, 0]), 0.1)
     assert rates[1] == 0
     assert rates[0] == least_rates(np.array([9]), np.array([10]), 0.1)[0]
     assert rates[0] > least_rates(np.array([9, 1]), np.array([10, 1]), 0.1)[0]
     assert not least_rates(np.array([0]), np.array([0]), 0.1).any()
+
+
+def test_a_label_without_rows_has_its_share():
+    """A row may have several labels, so their number must not depend on the rows."""
+    hits, rows = np.array([9, 0]), np.array([10, 0])
+    absent = least_rates(hits, rows, 0.1, are_disjoint=False)
+    assert absent[1] == 0
+    assert absent[0] == least_rates(np.array([9, 1]), np.array([10, 1]), 0.1)[0]
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (0.2, 0.9), (0.0, 0.1)])
@@ -153,6 +199,78 @@ def test_too_few_rows_have_no_half_width():
     """0.9^28 > 0.05 >= 0.9^29: with 29 rows, the largest error is the half-width."""
     assert half_width(np.arange(28.0), 0.9, 0.05) == math.inf
     assert half_width(np.arange(29.0), 0.9, 0.05) == 28.0
+
+
+def is_inside(y, prediction, width):
+    """Whether an interval contains a label, as anyone would compute it."""
+    return bool(prediction - width <= y <= prediction + width)
+
+
+cents = st.integers(-(10**6), 10**6).map(lambda number: number / 100)
+finite = st.floats(-1e300, 1e300)
+close = st.tuples(finite, st.integers(-3, 3)).map(
+    lambda pair: (pair[0], pair[0] + pair[1] * math.ulp(pair[0]))
+)
+
+
+@settings(max_examples=500)
+@given(st.one_of(st.tuples(cents, cents), st.tuples(finite, finite), close))
+@example((1e16, 1e16 + 2)).via("half of the distance is enough")
+@example((5e-324, 0.0)).via("the least number of all")
+@example((0.1, 0.1)).via("zero is enough")
+def test_the_least_half_width_reaches_the_label_and_the_next_smaller_number_does_not(pair):
+    """Both directions, which determine the number: rounding keeps the order."""
+    y, prediction = pair
+    (width,) = least_half_widths(np.array([y]), np.array([prediction])).tolist()
+    assert is_inside(y, prediction, width)
+    assert width == 0 or not is_inside(y, prediction, math.nextafter(width, 0))
+
+
+@given(cents, st.floats(-(2.0**100), 2.0**100, width=32))
+def test_half_widths_around_single_precision_are_added_in_single_precision(y, value):
+    label, prediction = np.array([y]), np.array([value], dtype=np.float32)
+    (width,) = least_half_widths(label, prediction)
+    assert width.dtype == np.float32
+    # A float of Python is used in the precision of the array.
+    assert is_inside(label, prediction, float(width))
+    below = float(np.nextafter(width, np.float32(0)))
+    assert width == 0 or not is_inside(label, prediction, below)
+
+
+def test_labels_out_of_reach_have_an_infinite_half_width():
+    """No number added to -1.7e308 is 1.7e308."""
+    assert least_half_widths(np.array([1.7e308]), np.array([-1.7e308])) == np.inf
+
+
+def test_of_several_outputs_the_widest_interval_counts():
+    rng = np.random.default_rng(0)
+    y, predictions = rng.integers(-(10**4), 10**4, (2, 200, 3)) / 100 * 1.1
+    widths = least_half_widths(y, predictions)
+    singly = [least_half_widths(*columns) for columns in zip(y.T, predictions.T, strict=True)]
+    np.testing.assert_array_equal(widths, np.max(singly, axis=0))
+    assert ((predictions - widths[:, None] <= y) & (y <= predictions + widths[:, None])).all()
+
+
+def test_whole_numbers_are_predictions_too():
+    y, predictions = np.array([1, 5, 2]), np.array([2, 2, 2])
+    widths = least_half_widths(y, predictions)
+    np.testing.assert_array_equal(widths, least_half_widths(y, predictions.astype(float)))
+    assert all(map(is_inside, y, predictions, widths))
+
+
+def test_intervals_of_labels_in_cents_keep_their_promise():
+    """Exact, for four labels: rounded distances leave out some that they were computed from."""
+    n_rows, coverage, epsilon = 8, 0.6, 0.2
+    y, prediction = np.array([1.01, 2.02, 3.03, 4.04]), -0.7
+    counts = outcomes(n_rows, len(y))
+
+    def chance_to_cover(scores):
+        widths = [half_width(np.repeat(scores, each), coverage, epsilon) for each in counts]
+        reached = np.array([sum(is_inside(each, prediction, h) for each in y) for h in widths])
+        return chances(counts, np.full(4, 0.25))[reached >= 4 * coverage].sum()
+
+    assert chance_to_cover(np.abs(y - prediction)) < 0.64
+    assert chance_to_cover(least_half_widths(y, np.full(4, prediction))) >= 1 - epsilon
 
 
 # Abstention -------------------------------------------------------------------------------------

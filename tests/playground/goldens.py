@@ -13,7 +13,7 @@ from sklearn.linear_model import RidgeClassifier
 
 from pacfourier import PBRFF
 from pacfourier.bounds import first_order
-from pacfourier.datasets.toy_samples import four_squares
+from reproduction.toy import four_squares
 
 FILE = Path(__file__).parent / "golden.json"
 # The penalty of the page's linear model.

@@ -7,9 +7,8 @@ import pytest
 from tests.reports.test_page import parsed
 from tests.tabular.table_fits import FITS, Column, Columns, Result
 
-from pacfourier.bounds.result import rounded_up
+from pacfourier.bounds.safe_side import safely_rounded
 from pacfourier.pacbayes.assumptions import Assumption
-from pacfourier.pacbayes.prediction_certificate import rounded_down
 from pacfourier.reports.class_sections import likely_shares, positive_class, reliability
 from pacfourier.reports.effect_sections import source_turns
 from pacfourier.reports.tabular_report import advice, fit_report
@@ -37,7 +36,7 @@ def test_the_title_says_what_is_certified(fits, pages, name):
 
 
 def test_the_first_lines_say_what_the_certificate_means(fits, pages):
-    share = rounded_up(100 * fits["two classes"].certificate.error, 2)
+    share = safely_rounded(100 * fits["two classes"].certificate.error, "up", decimals=2)
     first = pages["two classes"].partition("<h2>")[0]
     assert f"at most {share} % are predicted wrongly" in first
     assert "the 171 rows that were held out" in first
@@ -65,7 +64,8 @@ def test_a_model_that_was_learned_from_all_rows_says_so(fits):
 
 def test_too_few_rows_for_a_bound_certify_nothing(fits):
     fit = with_record(fits["amounts"], headline="Too few rows to bound the absolute error")
-    certificate = replace(fit.certificate, absolute_errors=fit.certificate.absolute_errors[:5])
+    few = fit.certificate.absolute_errors[:5]
+    certificate = replace(fit.certificate, absolute_errors=few, least_half_widths=few)
     page = fit_report(replace(fit, certificate=certificate))
     assert "<h1>outcome: nothing is certified</h1>" in page
     assert "Too few rows to bound" in page.partition("<h2>")[0]
@@ -122,8 +122,8 @@ def test_certified_rates_of_each_class_are_shown(fits, pages):
     page = pages["many classes"]
     for name in "AXZ":
         row = re.search(rf'<th scope="row">{name}</th>.*?</tr>', page)[0]
-        assert rounded_down(certificate.recall[name]) in row
-        assert rounded_down(certificate.precision[name]) in row
+        assert safely_rounded(certificate.recall[name], "down", decimals=4) in row
+        assert safely_rounded(certificate.precision[name], "down", decimals=4) in row
 
 
 def test_confusion_of_few_classes_is_a_matrix_and_of_many_a_list(pages):

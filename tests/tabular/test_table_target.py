@@ -1,11 +1,18 @@
 """Whether a target holds classes or amounts, and its labels."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from pacfourier.errors import InputError
-from pacfourier.tabular.table_target import TableTarget, class_names, decided_target
+from pacfourier.tabular.table_target import (
+    LONGEST_CLASS,
+    TableTarget,
+    class_names,
+    decided_target,
+)
 
 
 def target_of(values, kind=None):
@@ -81,3 +88,35 @@ def test_plain_data_and_back():
         assert TableTarget.from_data(target.to_data()) == target
     with pytest.raises(InputError, match="'classes' must fit to a regression"):
         TableTarget.from_data({"name": "y", "task": "regression", "classes": ["a"], "decimal": "."})
+
+
+def test_one_long_class_does_not_lengthen_the_others():
+    """An array of fixed width would take 80 MB."""
+    table = pd.DataFrame({"y": [*["a", "b"] * 10_000, "x" * LONGEST_CLASS]})
+    target = decided_target(table, "y")
+    tracemalloc.start()
+    labels = target.labels(table)
+    assert tracemalloc.get_traced_memory()[1] < 10e6
+    tracemalloc.stop()
+    assert labels.values[[0, -1]].tolist() == ["a", "x" * LONGEST_CLASS]
+
+
+def test_a_class_as_long_as_the_rest_of_a_file_is_refused():
+    """A quotation mark that is not closed makes one cell of many lines."""
+    table = pd.DataFrame({"y": [*["a", "b"] * 50, '"' + "a,1\nb,2\n" * 1000]})
+    rule = (
+        r"classes of 'y' must have at most 1,000 characters, got 8,000 that begin with '\"a,1.*"
+        r"a quotation mark may be missing"
+    )
+    with pytest.raises(InputError, match=rule) as refusal:
+        decided_target(table, "y")
+    assert len(str(refusal.value)) < 300
+    with pytest.raises(InputError, match=rule):
+        TableTarget("y", "classification", ["a", "b"]).labels(table)
+
+
+def test_a_long_cell_among_amounts_is_no_label():
+    table = pd.DataFrame({"y": [*(str(i / 2) for i in range(60)), "1,2\n" * 1000]})
+    target = decided_target(table, "y")
+    assert target.task == "regression"
+    assert target.labels(table).is_present.sum() == 60

@@ -6,8 +6,15 @@ import pytest
 
 from pacfourier.errors import InputError
 from pacfourier.tabular import training_rows as module
-from pacfourier.tabular.first_pass import Division, Draws, RowSample, group_numbers, split_limit
-from pacfourier.tabular.fitting import certifying_places
+from pacfourier.tabular.first_pass import (
+    Division,
+    Draws,
+    RowSample,
+    group_numbers,
+    limit_for_two_labels,
+    one_of_each,
+    split_limit,
+)
 from pacfourier.tabular.reading import csv_files, table_blocks
 from pacfourier.tabular.reading.table_files import open_table
 from pacfourier.tabular.training_rows import (
@@ -85,14 +92,14 @@ def test_groups_are_never_on_both_sides(rng):
 
 def test_one_row_of_each_group_certifies(rng):
     rows = divided(table_of(800, rng), group="group").held_out
-    places = certifying_places(rows)
+    places = one_of_each(rows.groups, rows.samples)
     assert len(places) == len(np.unique(rows.groups)) < len(rows.y)
     assert len(np.unique(rows.groups[places])) == len(places)
 
 
 def test_without_groups_all_rows_certify(rng):
     rows = divided(table_of(300, rng)[["x", "z", "y"]]).held_out
-    np.testing.assert_array_equal(certifying_places(rows), np.arange(len(rows.y)))
+    np.testing.assert_array_equal(one_of_each(rows.groups, rows.samples), np.arange(len(rows.y)))
 
 
 def test_numbers_of_groups_are_uniform_and_a_row_without_group_stands_alone(rng):
@@ -140,6 +147,26 @@ def test_a_limit_leaves_something_on_both_sides():
     assert (splits <= split_limit(splits, 0.2)).sum() == 2
     with pytest.raises(InputError, match="--certify must leave rows or groups"):
         split_limit(splits, 0.95)
+
+
+def test_a_class_with_two_rows_is_learned_from(rng):
+    """With half of the rows held out, a quarter of the fits had a single class."""
+    table = table_of(60, rng)[["x", "z"]].assign(y=["rare"] * 2 + ["usual"] * 58)
+    for seed in range(12):
+        rows = divided(table, share=0.5, seed=seed)
+        assert len(np.unique(rows.learned.y)) == 2
+        assert len(rows.held_out.y) <= 30
+        assert len(rows.learned.y) + len(rows.held_out.y) == 60
+
+
+def test_the_limit_moves_only_if_a_second_label_is_missing():
+    splits = np.linspace(0.1, 1, 10)
+    labels = pd.Series(["b", None, *"baaaaaa", None])
+    assert limit_for_two_labels(0.55, splits, labels) == pytest.approx(0.3)
+    assert limit_for_two_labels(0.25, splits, labels) == 0.25
+    # No row would be left, so nothing is moved, and the fit says that there is one class.
+    assert limit_for_two_labels(0.55, splits, pd.Series([*"baaaaaaaaa"])) == 0.55
+    assert limit_for_two_labels(0.55, splits, pd.Series([None] * 10)) == 0.55
 
 
 def test_columns_that_do_not_exist(rng):

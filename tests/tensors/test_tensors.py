@@ -115,7 +115,7 @@ def test_large_phases_take_double_precision(device):
     "estimator",
     [
         RFF(5, random_state=0),
-        RFF(5, gamma="scale", sampling="orthogonal", random_state=0),
+        RFF(5, gamma="scale", random_state=0),
         PBRFF(5, n_candidates=200, random_state=0),
         PBRFF(5, n_candidates=200, gamma="median", random_state=0),
         OKRFF(5, n_candidates=200, random_state=0),
@@ -125,8 +125,6 @@ def test_large_phases_take_double_precision(device):
         RBFLandmarks("random", gamma="multiscale", n_landmarks=5, random_state=0),
         RBFLandmarks("random", kernel="matern", n_landmarks=5, random_state=0),
         PBLandmarks("random", n_landmarks=5, random_state=0),
-        PBLandmarks("random", frequencies="shared", n_landmarks=5, random_state=0),
-        PBLandmarks("complementary", n_landmarks=5, random_state=0),
         RBFLandmarks("complementary", n_landmarks=5, random_state=0),
     ],
     ids=repr,
@@ -178,9 +176,7 @@ def test_summaries_are_those_of_arrays(device, dtype):
     codes = target_of(y).encode(y)
     expected, found = sample_summary(X, codes), sample_summary(tensor(X, device), codes)
     np.testing.assert_array_equal(row_fingerprints(tensor(X, device)), row_fingerprints(X))
-    for name in ("fingerprints", "counts", "lowest", "highest", "marks", "n_samples"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-    for name in ("first_labels", "last_labels", "n_lowest", "n_highest"):
+    for name in ("fingerprints", "counts", "first_labels", "last_labels", "n_samples"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
     np.testing.assert_allclose(found.powers, expected.powers, rtol=1e-6)
 
@@ -190,10 +186,7 @@ def test_tensors_scaled_on_the_sample_are_noticed(device, dtype, rng):
     X = tensor(rng.gamma(2.0, size=(300, 9)).astype(dtype), device)
     codes = target_of(np.arange(300) % 2).encode(np.arange(300) % 2)
     assert sample_summary((X - X.mean(dim=0)) / X.std(dim=0), codes).is_standardised
-    assert sample_summary(X / X.amax(dim=0), codes).is_range_scaled
-    honest = sample_summary(X, codes)
-    assert not honest.is_standardised
-    assert not honest.is_range_scaled
+    assert not sample_summary(X, codes).is_standardised
 
 
 def test_bandwidths_are_those_of_arrays(device, rng):

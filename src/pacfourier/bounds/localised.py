@@ -83,7 +83,7 @@ RECORDS = (
         needs=("loss", "n_samples", "inverse_temperature", "rounding"),
         advice=(
             "of='posterior' and a Gibbs posterior of the losses themselves: use PBRFF with a "
-            "number for beta, class_weight=None and search='full'."
+            "number for beta and class_weight=None."
         ),
         constant="beta",
     ),

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, Decimal
+
+from pacfourier.bounds.safe_side import safely_rounded
 
 Parameters = Mapping[str, float | tuple[float, ...]]
 
@@ -35,27 +36,4 @@ class Bound:
     reference: str
 
     def __str__(self) -> str:
-        return f"{self.theorem}: {rounded_up(self.value)}"
-
-
-def rounded_up(value: float, n_digits: int = 4) -> str:
-    """Return a number as text, rounded up to a given number of decimals.
-
-    Parameters
-    ----------
-    value : float
-        Number to write.
-    n_digits : int, default=4
-        Decimals to show.
-
-    Returns
-    -------
-    text : str
-        The smallest decimal of that length that is at least the number.
-
-    Examples
-    --------
-    >>> rounded_up(0.26731)
-    '0.2674'
-    """
-    return str(Decimal(value).quantize(Decimal(1).scaleb(-n_digits), rounding=ROUND_CEILING))
+        return f"{self.theorem}: {safely_rounded(self.value, 'up', decimals=4)}"

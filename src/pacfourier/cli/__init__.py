@@ -10,7 +10,7 @@ from pacfourier.extras import explain_missing_extra
 with explain_missing_extra():
     import typer
 
-    from pacfourier.cli import experiments, tables
+    from pacfourier.cli import tables
     from pacfourier.cli.printing import OneLineErrors
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, cls=OneLineErrors)
@@ -32,14 +32,8 @@ def main(
         typer.Option("--version", callback=show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    """Learn small certified models from tables, and reproduce the paper's experiments."""
+    """Learn small certified models from tables."""
 
 
-for command in (
-    tables.fit,
-    tables.predict,
-    tables.certify,
-    tables.export,
-    experiments.reproduce,
-):
+for command in (tables.fit, tables.predict, tables.certify, tables.export):
     app.command()(command)

@@ -35,7 +35,10 @@ class OneLineErrors(TyperGroup):
                 end = "" if message.endswith("?") else "."
                 typer.echo(f"Error: {' '.join(message.split())}{end}", err=True)
             sys.exit(2)
-        except (typer.Abort, KeyboardInterrupt):
+        except (typer.Abort, KeyboardInterrupt) as error:
+            # Commands ask no questions, so the end of a file is a failure.
+            if isinstance(error.__cause__, EOFError):
+                raise error.__cause__ from None
             sys.exit(130)
         sys.exit(code if isinstance(code, int) else 0)
 

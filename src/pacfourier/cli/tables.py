@@ -12,6 +12,7 @@ from pacfourier.errors import InputError
 from pacfourier.extras import check_installed
 
 if TYPE_CHECKING:
+    from pacfourier.data.holdout import Share
     from pacfourier.export import TableIntegers
     from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
     from pacfourier.tabular.fitting import Progress
@@ -61,9 +62,12 @@ def fit(
         typer.Option(help="Where to write a C header in integers (.h), for microcontrollers."),
     ] = None,
     certify: Annotated[
-        str,
-        typer.Option(help="Share of the rows to hold out for the bound; 'no' learns from all."),
-    ] = "0.2",
+        str | None,
+        typer.Option(
+            help="Share of the rows to hold out for the bound; 'no' learns from all.",
+            show_default="a fifth, at most 10,000 rows",
+        ),
+    ] = None,
     epsilon: Epsilon = 0.05,
     ties: Ties = None,
     n_frequencies: Annotated[
@@ -132,17 +136,24 @@ def reading_of(separator: str | None, encoding: str | None, missing: list[str] |
 
 
 def settings_of(
-    *, certify: str, class_weight: str | None, types: Any, **others: Any
+    *, certify: str | None, class_weight: str | None, types: Any, **others: Any
 ) -> "FitSettings":
     """Return the settings of a fit, from the texts of the options."""
     from pacfourier.tabular.model import FitSettings
 
     return FitSettings(
-        certify=None if certify == NO else number_of("--certify", certify),
+        certify=share_of(certify),
         class_weight=weights_of(class_weight),
         types=dict(pair_of("--type", each) for each in types or ()),
         **others,
     )
+
+
+def share_of(text: str | None) -> "Share | None":
+    """Return the share of rows to hold out in a text; no text leaves it to the library."""
+    if text is None or text == NO:
+        return True if text is None else None
+    return number_of("--certify", text)
 
 
 def weights_of(text: str | None) -> dict[str, float] | str | None:
@@ -234,6 +245,7 @@ def show_fit(found: "TableFit") -> None:
 
 def show_integers(small: "TableIntegers", found: "TableFit") -> None:
     """Print the size and the error of the integers, and what is certified about them."""
+    from pacfourier.bounds.safe_side import confidence
     from pacfourier.tabular.fitting import is_bounded
 
     typer.echo(f"\nIn integers: {small.model.n_bytes:,} bytes of constants.")
@@ -243,8 +255,8 @@ def show_integers(small: "TableIntegers", found: "TableFit") -> None:
         typer.echo(f"On the rows held out, their {measure} is {error_text(small.error, task)}.")
     typer.echo(f"{small.statement}.")
     if is_bounded(small.certificate) and is_bounded(found.certificate):
-        both = max(0.0, 1 - 2 * found.settings.epsilon)
-        typer.echo(f"This bound and that of the model hold together with probability {both:g}.")
+        both = confidence(min(1.0, 2 * found.settings.epsilon))
+        typer.echo(f"This bound and that of the model hold together with probability {both}.")
 
 
 def show_model(model: "TableModel") -> None:
@@ -300,6 +312,9 @@ def show_results(results: list[dict[str, Any]], n_rows: int, task: str) -> None:
 
 def show_thresholds(model: "TableModel") -> None:
     """Print thresholds with which ``predict`` finds more rows of the rarer class."""
+    from pacfourier.bounds.safe_side import safely_rounded
+    from pacfourier.pacbayes.assumptions import new_rows
+
     name = model.target.classes[model.rarer_place()]
     if not any(each["threshold"] for each in model.record["thresholds"]):
         typer.echo(
@@ -308,12 +323,15 @@ def show_thresholds(model: "TableModel") -> None:
         )
         return
     typer.echo(f"\nTo find more rows of {name!r}, pass a threshold to 'pacfourier predict':")
+    group = model.record["settings"]["group"]
+    if group is not None:
+        typer.echo(f"(A recall is a share of {new_rows(group)} that are of this class.)")
     headers = ["recall at least", "--threshold", "precision", f"predicted as {name!r}"]
     show(
         [
             [
                 f"{each['recall']:g}",
-                f"{each['threshold']:.4g}" if each["threshold"] else "too few rows",
+                safely_rounded(each["threshold"], "down") if each["threshold"] else "too few rows",
                 f"{each['precision']:.3f}",
                 f"{100 * each['alarms']:.1f} %",
             ]
@@ -398,6 +416,12 @@ def certify(
     ] = False,
     epsilon: Epsilon = 0.05,
     ties: Ties = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            help="The column of groups; by default that of the fit. 'none' if rows are independent."
+        ),
+    ] = None,
     separator: Separator = None,
     encoding: Encoding = None,
     missing: Missing = None,
@@ -420,7 +444,9 @@ def certify(
         table = open_table(data, reading_of(separator, encoding, missing))
         with progress_bar() as progress:
             advance = partial(progress, "certifying")
-            found = certified_rows(fitted, table, fresh, settings.epsilon, settings.ties, advance)
+            found = certified_rows(
+                fitted, table, fresh, settings.epsilon, settings.ties, group, advance
+            )
         if found.certificate.violations:
             raise InputError(headline(found.certificate))
     notes([*table.notes, *found.notes])

@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from numba import njit
+from numba.core.caching import FunctionCache
 from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic
 
@@ -17,7 +18,7 @@ hold_while_forking(global_compiler_lock)
 
 # The files in this folder that compiled functions take functions and constants from.
 SOURCES = (
-    "compiled.py", "loops.py", "phases.py", "vectors.py", "dense_products.py", "sparse_products.py",
+    "compiled.py", "loops.py", "products.py", "sparse_products.py",
     "prior/hadamard.py",
 )  # fmt: skip
 
@@ -48,13 +49,32 @@ def compiled(**options: Any) -> Callable[[Any], Any]:
 
     def decorate(function: Any) -> Any:
         function.__qualname__ = f"{function.__qualname__}_{_stamp()}"
+        dispatcher = njit(**options)(function)
         try:
-            return njit(cache=True, **options)(function)
+            # What the option ``cache`` does, with another class of caches.
+            dispatcher._cache = MendingCache(function)
         except RuntimeError:
             _warn_that_nothing_is_kept()
-            return njit(**options)(function)
+        return dispatcher
 
     return decorate
+
+
+class MendingCache(FunctionCache):
+    """Files of compiled code, of which damaged ones count as missing and are replaced.
+
+    A power cut leaves files that are empty, or cut, or hold zeros. What ``pickle`` raises then
+    depends on their bytes. Numba lets these errors pass to whoever called the function.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled code for a signature; None if there is none that can be read."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:
+            # The list of files becomes empty. Numba compiles the function, and writes it anew.
+            self.flush()
+            return None
 
 
 @cache

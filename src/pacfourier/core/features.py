@@ -6,18 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacfourier.arrays import FloatArray, Samples, by_kind
-from pacfourier.core.phases import (
-    FREQUENCY_BAND,
-    ROW_BLOCK,
+from pacfourier.core.precision import (
     Precision,
     largest_magnitudes,
     phase_sizes,
     precision_groups,
     precision_of,
-    run_tasks,
-    turn_blocks,
 )
 from pacfourier.core.prior.frequencies import FrequencyPool
+from pacfourier.core.products import FREQUENCY_BAND, ROW_BLOCK, turn_blocks
+from pacfourier.core.threads import run_tasks
 
 __all__ = ["features_in", "features_within", "fourier_features", "fourier_kernel"]
 

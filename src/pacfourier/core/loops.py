@@ -81,8 +81,7 @@ def prefer_wide_vectors(_typing):
     """Let the function that calls this use the widest vectors of the processor.
 
     On many processors with vectors of 512 bits the compiler uses 256, because wider ones could slow
-    down the code around them. Loops over cosines are long enough to gain: they took 0.42 instead of
-    0.58 ns per number.
+    down the code around them. Loops over cosines are long enough to gain.
     """
 
     def generate(context, builder, _signature, _values):
@@ -206,12 +205,12 @@ def add_magnitudes(rows, largest, totals):
 
 
 _MIXER = np.uint64(0x9E3779B97F4A7C15)
-_HALF, _HIGHEST, _ONE = np.uint64(32), np.uint64(58), np.uint64(1)
+_HALF = np.uint64(32)
 
 
 @compiled(nogil=True)
-def add_statistics(rows, words, multipliers, prints, statistics):
-    """Write the fingerprints of some rows, and update the statistics of columns with them.
+def add_statistics(rows, words, multipliers, prints, powers):
+    """Write the fingerprints of some rows, and add the powers of their values to sums.
 
     Parameters
     ----------
@@ -221,36 +220,26 @@ def add_statistics(rows, words, multipliers, prints, statistics):
     multipliers : uint64 array of shape (n_columns,)
     prints : uint64 array of shape (n_rows,)
         See ``core.alignment.summary.row_fingerprints``.
-    statistics : tuple of four arrays
-        The marks, of shape (n_columns,), of which every value sets one bit; sums of the first four
-        powers, of shape (4, n_columns); the smallest and the largest values, of shape
-        (2, n_columns) each, with the numbers of their rows.
+    powers : array of shape (4, n_columns)
+        Sums of the first four powers.
     """
-    marks, powers, lowest, highest = statistics
     for i in range(len(rows)):
         total = np.uint64(0)
-        for k in range(len(marks)):
+        for k in range(len(multipliers)):
             # Minus zero has other bits than zero.
             bits = np.uint64(words[i, k]) if rows[i, k] != 0 else np.uint64(0)
             bits ^= bits >> _HALF
             bits *= _MIXER
             bits ^= bits >> _HALF
             total += bits * multipliers[k]
-            marks[k] |= _ONE << (bits >> _HIGHEST)
         prints[i] = total
-        for k in range(len(marks)):
+        for k in range(len(multipliers)):
             value = np.float64(rows[i, k])
             square = value * value
             powers[0, k] += value
             powers[1, k] += square
             powers[2, k] += value * square
             powers[3, k] += square * square
-            is_new, is_same = value < lowest[0, k], value == lowest[0, k]
-            lowest[1, k] = 1.0 if is_new else lowest[1, k] + (1.0 if is_same else 0.0)
-            lowest[0, k] = value if is_new else lowest[0, k]
-            is_new, is_same = value > highest[0, k], value == highest[0, k]
-            highest[1, k] = 1.0 if is_new else highest[1, k] + (1.0 if is_same else 0.0)
-            highest[0, k] = value if is_new else highest[0, k]
 
 
 # Single precision adds up this many rows before its sums are added to those in double precision.

@@ -18,7 +18,7 @@ from sklearn.utils.validation import validate_data
 
 from pacfourier.arrays import FloatArray, IntArray, host, matching
 from pacfourier.core.alignment.targets import TargetType
-from pacfourier.core.phases import precision_of
+from pacfourier.core.precision import precision_of
 from pacfourier.core.prior.bandwidth import merged_moments
 from pacfourier.data.samples import (
     Block,

@@ -109,8 +109,7 @@ def labelled_rows(
         X, estimator, y, reset=reset, multi_output=True, ensure_min_samples=max(fewest, 1)
     )
     rows, y, weights = positive_weights(X, dense_labels(y), sample_weight, fewest)
-    is_weighted = rows.shape[0] < X.shape[0] or (weights is not None and np.ptp(weights) > 0)
-    return Block(rows, y, weights, bool(is_weighted))
+    return Block(rows, y, weights, are_unequal(weights, X.shape[0]))
 
 
 def learned_rows(estimator: Any, *data: Any, **checks: Any) -> Block:
@@ -398,6 +397,11 @@ def positive_weights(
             f"got {weights[positive].min()} to {weights.max()}."
         )
     return X[positive], y[positive], weights[positive]
+
+
+def are_unequal(weights: FloatArray | None, n_given: int) -> bool:
+    """Return whether some samples count more than others. Those of weight zero were left out."""
+    return weights is not None and bool(len(weights) < n_given or np.ptp(weights) > 0)
 
 
 def block_moments(block: Block) -> FloatArray:

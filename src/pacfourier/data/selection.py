@@ -1,7 +1,7 @@
 """Selection of landmarks: rows of the sample, centroids, or points that the user gives."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -14,11 +14,11 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_array
 
 from pacfourier.arrays import IntArray, by_kind, host
-from pacfourier.core.phases import precision_of
+from pacfourier.core.precision import precision_of
 from pacfourier.data.blocks import BlockedSample
 from pacfourier.data.samples import Sample
 
-SELECTIONS = ("random", "stratified", "kmeans", "medoids", "complementary")
+SELECTIONS = ("random", "stratified", "kmeans", "medoids")
 
 
 class Landmarks(NamedTuple):
@@ -34,7 +34,6 @@ def select_landmarks(
     n_landmarks: float,
     sample: Sample | BlockedSample,
     rng: np.random.Generator,
-    complementary: Callable[..., IntArray],
 ) -> Landmarks:
     """Return landmarks, chosen as the parameters of an estimator say.
 
@@ -46,9 +45,6 @@ def select_landmarks(
         A count, or a fraction of the samples. Not used for given points.
     sample : Sample, or BlockedSample if the points are given
     rng : numpy.random.Generator
-    complementary : callable
-        Takes (n_landmarks, rng) and returns the indices for "complementary", which depend on the
-        similarities of the estimator.
 
     Returns
     -------
@@ -72,8 +68,6 @@ def select_landmarks(
     count = landmark_count(n_landmarks, X.shape[0])
     if landmarks == "random":
         return _rows(np.sort(rng.choice(X.shape[0], size=count, replace=False)), X, y)
-    if landmarks == "complementary":
-        return _rows(complementary(count, rng), X, y)
     return _by_class(landmarks, count, X, y, rng)
 
 
@@ -136,7 +130,7 @@ def _by_class(
             indices.append(members[_distinct_nearest_rows(X[members], centroids)])
         else:
             points.append(host(centroids))
-            labels.append(np.full(share, label))
+            labels.append(np.full(share, label, dtype=y.dtype))
     if indices:
         return _rows(np.concatenate(indices), X, y)
     return Landmarks(np.concatenate(points), np.concatenate(labels), None)

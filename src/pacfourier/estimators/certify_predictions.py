@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
 
 from pacfourier.arrays import FloatArray, host, is_tensor
@@ -23,6 +24,7 @@ from pacfourier.pacbayes.prediction_certificate import (
     label_set_counts,
     prediction_assumptions,
 )
+from pacfourier.pacbayes.predictions import least_half_widths
 
 __all__ = ["certify_predictions", "prediction_certificate", "prediction_confidences", "row_summary"]
 
@@ -69,9 +71,24 @@ def certify_predictions(
     """
     labels = checked_labels(y)
     check_consistent_length(X, labels)
-    known = getattr(model, "_summary", None)
-    rows = FreshRows(row_summary(X, labels), known if isinstance(known, SampleSummary) else None)
+    rows = given_rows(model, X, labels)
     return prediction_certificate(model, X, labels, rows, epsilon=epsilon, ties=ties)
+
+
+def given_rows(model: Any, X: Any, y: NDArray[Any]) -> FreshRows:
+    """Return what rows are that a user passes, beside the rows of the fit that a model remembers.
+
+    Fourier maps and predictors remember fingerprints of their rows. In a pipeline these are rows as
+    the steps before leave them, and in a search those of the best model, fitted again on all rows.
+    """
+    inner, transformed = getattr(model, "best_estimator_", model), None
+    if isinstance(inner, Pipeline) and hasattr(inner[-1], "_summary"):
+        transformed = row_summary(inner[:-1].transform(X), y)
+        inner = inner[-1]
+    known = getattr(inner, "_summary", None)
+    if not isinstance(known, SampleSummary):
+        return FreshRows(row_summary(X, y))
+    return FreshRows(row_summary(X, y), known, transformed)
 
 
 def prediction_certificate(
@@ -80,12 +97,15 @@ def prediction_certificate(
     """Return the certificate of a predictor on rows that were summarised before.
 
     An estimator that sets rows aside inside ``fit`` passes ``FreshRows`` with ``is_split=True`` and
-    the summaries of both parts, which ``row_summary`` makes.
+    the summaries of both parts, which ``row_summary`` makes. Only who also read the rows from the
+    user's table adds ``is_raw=True``.
     """
     predictions = dense_labels(np.asarray(host(model.predict(X))))
     listed = prediction_assumptions(rows, ties)
     if is_regressor(model):
-        return RegressionCertificate(epsilon, listed, absolute_errors(y, predictions))
+        errors = absolute_errors(y, predictions)
+        widths = least_half_widths(y, predictions)
+        return RegressionCertificate(epsilon, listed, errors, widths, group=rows.group)
     if not is_classifier(model):
         name = type(model).__name__
         raise ValueError(f"model must be a classifier or a regressor, got {name}.")
@@ -97,15 +117,30 @@ def prediction_certificate(
         check_classes(y, predictions)
         classes = np.asarray(getattr(model, "classes_", predictions))
         is_wrong, counts = y != predictions, class_counts(y, predictions, classes)
-    return ClassificationCertificate(epsilon, listed, is_wrong, confidences, counts)
+    return ClassificationCertificate(
+        epsilon, listed, is_wrong, confidences, counts, group=rows.group
+    )
 
 
 def checked_labels(y: Any) -> NDArray[Any]:
     """Return labels as an array of numbers or of text, without missing values."""
-    check_no_missing(y)
-    labels = dense_labels(y if sparse.issparse(y) else np.asarray(host(y)))
+    values = y if sparse.issparse(y) else unpadded_array(host(y))
+    check_no_missing(values)
+    labels = dense_labels(values)
+    if labels.dtype != object:
+        return labels
+    if any(isinstance(each, str) for each in labels.flat):
+        return np.array([str(each) for each in labels.flat], dtype=object).reshape(labels.shape)
     # Numbers in a column of objects become an array of numbers.
-    return np.asarray(labels.tolist()) if labels.dtype == object else labels
+    return np.asarray(labels.tolist())
+
+
+def unpadded_array(values: Any) -> NDArray[Any]:
+    """Return values as an array, and lists as an array of objects.
+
+    NumPy would give every text of a list the room of the longest one.
+    """
+    return np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)
 
 
 def absolute_errors(y: NDArray[Any], predictions: NDArray[Any]) -> FloatArray:
@@ -192,7 +227,7 @@ def summable(X: Any) -> Any:
     if hasattr(X, "tocsr"):
         rows = canonical(X.tocsr())
         return rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
-    rows = np.asarray(X)
+    rows = unpadded_array(X)
     return number_columns(rows.reshape(len(rows), -1))
 
 
@@ -209,8 +244,9 @@ def _number_column(column: NDArray[Any]) -> FloatArray:
     try:
         return column.astype(np.float64)
     except (TypeError, ValueError):
-        names, places = np.unique(column.astype(str), return_inverse=True)
-        return np.array([_text_number(name) for name in names])[places]
+        texts = [str(each) for each in column.tolist()]
+        numbers = {text: _text_number(text) for text in set(texts)}
+        return np.array([numbers[text] for text in texts])
 
 
 def _text_number(text: str) -> float:

@@ -48,9 +48,10 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         Whether numeric columns also enter as piecewise-linear codes, with which the model can see
         thresholds. "auto" uses them if they help on validation rows, for tables of at most 128
         columns.
-    certify : float or False, default=False
-        Share of the rows to hold out for ``certificate_``, at most 10,000 rows. False trains on all
-        rows, and there is no certificate.
+    certify : float, True or False, default=False
+        Share of the rows to hold out for ``certificate_``. True holds out a fifth, but at most
+        10,000 rows. False trains on all rows, and there is no certificate. Fewer rows are held out
+        if the others would have a single class.
     ties : {None, "genuine"}, default=None
         What repeated rows are, as in ``PBRFF.certificate``. Only used for the certificate.
     random_state : int, RandomState or None, default=None
@@ -138,7 +139,8 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             The classes, or one column of zeros and ones per label.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each sample in the loss.
+            Weight of each sample in the loss. With unequal weights, ``certificate_``
+            has no value.
 
         Returns
         -------
@@ -200,7 +202,10 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         known = np.unique(y if classes is None else classes)
         self.classes_ = np.arange(y.shape[1]) if self._has_label_sets else known
         if len(self.classes_) < 2 and not self._has_label_sets:
-            raise ValueError(f"y must have at least two classes, got 1 class: {self.classes_}.")
+            raise ValueError(
+                "y must have at least two classes in the rows to learn from, got 1 class: "
+                f"{self.classes_}."
+            )
 
     def _coded_labels(self, y: NDArray[Any]) -> FloatArray:
         if self._has_label_sets:

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple, Self
@@ -13,9 +14,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.arrays import FloatArray, IntArray
+from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.core.boosting.descent import Labelled
 from pacfourier.core.boosting.objectives import Objective
 from pacfourier.data.blocks import BlockedSample
+from pacfourier.data.holdout import n_held_out, n_learned
 from pacfourier.data.samples import Block, is_plain, labelled_rows, limit_of, validated
 from pacfourier.estimators.base import (
     all_or_nothing,
@@ -67,8 +70,6 @@ from pacfourier.estimators.training import (
 from pacfourier.pacbayes.holdout import FreshRows
 from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
 
-# More rows held out for a certificate would make it little tighter.
-MOST_HELD_OUT = 10_000
 EPSILON = 0.05
 # With fewer rows no recipe can be told from another, and the usual one is taken. With even fewer,
 # validation rows tell nothing.
@@ -94,12 +95,14 @@ class Split(NamedTuple):
         numbers = rows if self.encoder is None else self.encoder.encoded(rows)
         return numbers, np.asarray(y)[chosen], None if weights is None else weights[chosen]
 
-    def fresh_rows(self) -> FreshRows:
-        """Return what the rows held out and the rows learned from are."""
+    def summaries(self) -> tuple[SampleSummary, SampleSummary | None]:
+        """Return what the rows learned from are, and the rows held out if there are some."""
         # Both parts at once, so that a column is read as numbers in both or in none.
         X, y = summable(self.block.X), np.asarray(self.block.y)
-        fresh, old = (row_summary(X[rows], y[rows]) for rows in (self.held_out, self.learned))
-        return FreshRows(fresh, old, is_split=True)
+        if not len(self.held_out):
+            return row_summary(X, y), None
+        learned, fresh = (row_summary(X[part], y[part]) for part in (self.learned, self.held_out))
+        return learned, replace(fresh, is_weighted=self.block.is_weighted)
 
 
 class FourierPredictor(BaseEstimator):
@@ -119,6 +122,8 @@ class FourierPredictor(BaseEstimator):
     strength_: float
     # How data frames become numbers; None for arrays and numeric frames.
     _encoder: FrameEncoder | None = None
+    # What the rows are that the model was learned from; None if a file did not say.
+    _summary: SampleSummary | None = None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -133,10 +138,10 @@ class FourierPredictor(BaseEstimator):
         check_option("codes", self.codes, ("auto", True, False))
         check_option("ties", self.ties, (None, "genuine"))
         is_share = isinstance(self.certify, Real) and 0 < float(self.certify) < 1
-        if self.certify is not False and not is_share:
+        if not isinstance(self.certify, bool) and not is_share:
             raise ValueError(
-                "certify must be False or the share of rows to hold out, between 0 and 1, got "
-                f"{self.certify!r}."
+                "certify must be False, True or the share of rows to hold out, between 0 and 1, "
+                f"got {self.certify!r}."
             )
 
     def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Split:
@@ -145,25 +150,29 @@ class FourierPredictor(BaseEstimator):
         is_encoded = needs_encoding(X)
         read = frame_rows if is_encoded else labelled_rows
         block = read(self, X, y, sample_weight, reset=True, fewest=2)
-        learned, held_out = self._parts(block.X.shape[0], seed)
+        learned, held_out = self._parts(np.asarray(block.y), seed)
         # Rows held out have no part in the encoding: else the certificate would be about a
         # predictor that has seen them.
         encoder = fitted_encoder(taken(block.X, learned), seed) if is_encoded else None
         self._encoder = encoder
         return Split(block, learned, held_out, encoder)
 
-    def _parts(self, n_samples: int, seed: int) -> tuple[IntArray, IntArray]:
-        """Return the rows to learn from and the rows held out."""
+    def _parts(self, y: NDArray[Any], seed: int) -> tuple[IntArray, IntArray]:
+        """Return the rows to learn from, the first of a random order, and the rows held out."""
+        n_samples = len(y)
         if self.certify is False:
             return np.arange(n_samples), np.arange(0)
-        size = min(int(np.ceil(float(self.certify) * n_samples)), MOST_HELD_OUT)
+        size = n_held_out(self.certify, n_samples)
         if size > n_samples - 2:
             raise ValueError(
                 f"certify must leave at least two rows to learn from, got {self.certify} of "
                 f"{n_samples} samples."
             )
-        order = np.random.default_rng([seed, 2]).permutation(n_samples)
-        return np.sort(order[size:]), np.sort(order[:size])
+        order = np.random.default_rng([seed, 2]).permutation(n_samples)[::-1]
+        last = n_samples - size
+        if is_classifier(self) and y.ndim == 1:
+            last = n_learned(y[order], last)
+        return np.sort(order[:last]), np.sort(order[last:])
 
     def _describe_labels(self, y: NDArray[Any], classes: Any = None) -> None:
         """Set the fitted attributes that say how labels are coded."""
@@ -193,7 +202,8 @@ class FourierPredictor(BaseEstimator):
             draft._describe_labels(y)
             draft._learn_from(draft._labelled(X, y, draft._row_weights(y, weights)), seed)
             vars(draft).pop("_stream", None)
-            draft._certify(split)
+            draft._summary, fresh = split.summaries()
+            draft._certify(split, fresh)
         return self
 
     def _learn(self, data: Any, classes: Any, *, is_first: bool) -> Self:
@@ -218,6 +228,7 @@ class FourierPredictor(BaseEstimator):
             draft._learn_from(rows, seed, trained if is_whole else train)
             vars(draft).pop("_stream", None)
             vars(draft).pop("certificate_", None)
+            draft._summary = survey.summary
         return self
 
     def _labelled_blocks(self, sample: BlockedSample, survey: Survey) -> Iterator[Labelled]:
@@ -256,6 +267,8 @@ class FourierPredictor(BaseEstimator):
             draft._stream = (stream or draft._first_stream(rows, weight)).taught(rows)
             draft._store(draft._stream.trained, draft._recipe())
             vars(draft).pop("certificate_", None)
+            found = row_summary(block.X, labels)
+            draft._summary = found if self._summary is None else self._summary.merge(found)
         return self
 
     def _first_stream(self, rows: Labelled, weight: float) -> Stream:
@@ -323,11 +336,11 @@ class FourierPredictor(BaseEstimator):
         self.coded_, self.strength_ = recipe
         self.frequencies_, self.cosines_, self.sines_, self.linear_, self.intercept_ = found.model
 
-    def _certify(self, split: Split) -> None:
+    def _certify(self, split: Split, fresh: SampleSummary | None) -> None:
         """Set ``certificate_`` from the rows held out, or delete that of an earlier fit."""
         if hasattr(self, "certificate_"):
             del self.certificate_
-        if not len(split.held_out):
+        if fresh is None:
             return
         predictor: Any = copy.copy(self)
         if split.encoder is None:
@@ -337,7 +350,7 @@ class FourierPredictor(BaseEstimator):
             predictor,
             taken(split.block.X, split.held_out),
             np.asarray(split.block.y)[split.held_out],
-            split.fresh_rows(),
+            FreshRows(fresh, self._summary, is_split=True),
             epsilon=EPSILON,
             ties=self.ties,
         )

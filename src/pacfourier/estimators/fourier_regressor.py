@@ -49,9 +49,9 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         Whether numeric columns also enter as piecewise-linear codes, with which the model can see
         thresholds. "auto" uses them if they help on validation rows, for tables of at most 128
         columns.
-    certify : float or False, default=False
-        Share of the rows to hold out for ``certificate_``, at most 10,000 rows. False trains on all
-        rows, and there is no certificate.
+    certify : float, True or False, default=False
+        Share of the rows to hold out for ``certificate_``. True holds out a fifth, but at most
+        10,000 rows. False trains on all rows, and there is no certificate.
     ties : {None, "genuine"}, default=None
         What repeated rows are, as in ``PBRFF.certificate``. Only used for the certificate.
     random_state : int, RandomState or None, default=None
@@ -137,7 +137,8 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The amounts to predict.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each sample in the loss.
+            Weight of each sample in the loss. With unequal weights, ``certificate_``
+            has no value.
 
         Returns
         -------

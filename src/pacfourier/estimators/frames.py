@@ -16,7 +16,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import validate_data
 
 from pacfourier.arrays import IntArray
-from pacfourier.data.samples import Block, check_labels, positive_weights
+from pacfourier.data.samples import Block, are_unequal, check_labels, positive_weights
 from pacfourier.extras import explain_missing_extra
 
 __all__ = [
@@ -166,7 +166,7 @@ def frame_rows(
     if len(X) < fewest:
         raise ValueError(f"X must have at least {fewest} rows, got {len(X)}.")
     rows, labels, weights = positive_weights(np.arange(len(X)), labels, sample_weight, fewest)
-    return Block(taken(X, rows), labels, weights)
+    return Block(taken(X, rows), labels, weights, are_unequal(weights, len(X)))
 
 
 def encoded_rows(estimator: Any, encoder: FrameEncoder, X: Any) -> NDArray[Any]:

@@ -18,9 +18,10 @@ from pacfourier.core.alignment.gradients import (
 )
 from pacfourier.core.alignment.sums import AlignmentSums, alignment_sums, target_losses
 from pacfourier.core.alignment.targets import Target, TargetType, target_type_of
-from pacfourier.core.phases import PRECISIONS, single_threaded_blas
+from pacfourier.core.precision import PRECISIONS
 from pacfourier.core.sampling.particles import TemperedPosterior
 from pacfourier.core.sampling.smc import gibbs_run, pilot_schedule, systematic_indices
+from pacfourier.core.threads import single_threaded_blas
 from pacfourier.data.samples import Block, labelled_rows
 from pacfourier.estimators.base import (
     AnySample,
@@ -104,13 +105,10 @@ class GibbsRFF(SupervisedFourierMap):
         frequencies of smallest loss. The certificate holds for any value, but not for the best of
         several fits.
     target_type : str, default="auto"
-        What y holds: "binary", "multiclass", "simplex", "multilabel" or "continuous". "auto"
+        What y holds: "binary", "multiclass", "multilabel" or "continuous". "auto"
         infers it from y: integers and strings are classes, numbers with a fractional part are
         continuous, and a matrix of zeros and ones is multilabel.
         Declare "binary" if y can only have two values: the certificate may become smaller.
-        Declare "simplex" if y can only have the K classes of the first data: two different classes
-        then agree by -1 / (K - 1) instead of -1, so that kernels that are negative everywhere are
-        not rewarded.
     n_particles : int, default=100
         Number of frequencies that are sampled together. ``n_frequencies`` of them are kept, drawn
         by their weights. If ``n_frequencies`` is equal or larger, that many are sampled and all are
@@ -123,10 +121,11 @@ class GibbsRFF(SupervisedFourierMap):
         agreement of two labels at zero. None uses the loss of the paper. The option only matters
         if y holds classes, and not for two classes of equal size. ``losses_`` and the certificate
         use the loss of the paper in both cases.
-    certify : float or False, default=False
-        Share of the rows to hold out for the certificate: 0.2 holds out a fifth. They are drawn at
-        random before the fit, and nothing is learned from them. ``gamma`` may then be "scale" or
-        "median". False learns from all rows, which then have the certificate. X must be in memory.
+    certify : float, True or False, default=False
+        Share of the rows to hold out for the certificate. True holds out a fifth, but at most
+        10,000 rows. They are drawn at random before the fit, and nothing is learned from them.
+        ``gamma`` may then be "scale" or "median". False learns from all rows, and the certificate
+        is about these. X must be in memory.
     precision : {"auto", "single", "double"}, default="auto"
         Floating-point precision of the products of samples and frequencies while particles move.
         "auto" is double for small problems and single otherwise. The certificate is always
@@ -239,7 +238,7 @@ class GibbsRFF(SupervisedFourierMap):
             aside = None
             if self.certify is not False:
                 rng = np.random.default_rng([seed, SPLIT_STREAM])
-                sample, aside = split_sample(sample, float(self.certify), rng)
+                sample, aside = split_sample(sample, self.certify, rng)
                 n_samples = sample.n_samples
             set_classes(draft, draft._target)
             draft._prior_source = prior_source(draft)

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.bounds import BoundRecord
-from pacfourier.core.alignment.racing import represented_weights
 from pacfourier.core.alignment.summary import SampleSummary, sample_summary
 from pacfourier.core.alignment.sums import (
     AlignmentSums,
@@ -31,7 +30,7 @@ from pacfourier.core.alignment.targets import (
     target_of,
     target_type_of,
 )
-from pacfourier.core.phases import PRECISIONS, Precision
+from pacfourier.core.precision import PRECISIONS, Precision
 from pacfourier.core.prior.frequencies import DRAW_STREAM, FrequencyPool
 from pacfourier.data.reservoir import Reservoir, reservoir_of
 from pacfourier.data.samples import Block, learned_rows
@@ -48,12 +47,7 @@ from pacfourier.estimators.base import (
     set_classes,
     warn_of_many_classes,
 )
-from pacfourier.estimators.complementary import (
-    complementary_frequencies,
-    is_revised_choice,
-    shortlist_size,
-)
-from pacfourier.estimators.racing import check_race, race_obstacle, raced
+from pacfourier.estimators.complementary import complementary_frequencies
 from pacfourier.pacbayes.assumptions import Ties
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import (
@@ -63,6 +57,7 @@ from pacfourier.pacbayes.evidence import (
     default_bound,
 )
 from pacfourier.pacbayes.posteriors import (
+    DRAWS_FROM_ROWS,
     Draw,
     Posterior,
     PosteriorRequest,
@@ -73,11 +68,6 @@ from pacfourier.pacbayes.posteriors import (
 
 # Up to this many multiplications precision="auto" is double, because it takes no time.
 SMALL_WORK = 10**9
-SEARCHES = ("auto", "full", "racing")
-# From so many pairs of a row and a candidate on, search="auto" races. A full search takes seconds.
-FEWEST_RACING_PAIRS = 2 * 10**9
-# Complementary draws multiply gains by this power of 1 - 2 loss.
-PREFERENCE = 0.25
 # Failure probability of the certificate that beta="bound" minimises.
 EPSILON = 0.05
 
@@ -95,41 +85,12 @@ class Learned(NamedTuple):
         Statistics of the samples, from which certificates check their assumptions.
     rows : Reservoir or None
         A bounded part of the rows. Only the draw "complementary" needs them.
-    representatives : array of shape (n_candidates,) or None
-        The candidate whose sums each candidate has. None if all candidates have their own.
     """
 
     target: Target
     sums: AlignmentSums
     summary: SampleSummary
     rows: Reservoir | None = None
-    representatives: IntArray | None = None
-
-    @property
-    def kept_rows(self) -> Reservoir:
-        """The bounded part of the rows. Raises ValueError if there is none."""
-        if self.rows is None:
-            raise ValueError(
-                "draw='complementary' needs some rows of the data, and this model was fitted with "
-                "another draw: fit again with draw='complementary'."
-            )
-        return self.rows
-
-    @property
-    def seen(self) -> IntArray:
-        """Indices of the candidates that have their own sums."""
-        if self.representatives is None:
-            return np.arange(len(self.sums.harmonics))
-        return np.unique(self.representatives)
-
-    def represented(self, posterior: Posterior) -> Posterior:
-        """Return the posterior after each candidate gave its weight to its representative."""
-        if self.representatives is None:
-            return posterior
-        weights = represented_weights(posterior.weights, self.representatives)
-        # These weights are no longer those of a Gibbs posterior.
-        constants = {k: v for k, v in posterior.constants.items() if k != "inverse_temperature"}
-        return posterior._replace(weights=weights, constants=constants)
 
     def merge(self, other: Self) -> "Learned":
         """Return the result for both data sets. Their labels must be coded in the same way."""
@@ -178,8 +139,6 @@ class LearnedFourierMap(SupervisedFourierMap):
     """
 
     _rule: ClassVar[Callable[..., PosteriorRule]]
-    search = "full"
-    """For subclasses that do not have this parameter."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the posterior in one pass over the data, and choose the frequencies to keep.
@@ -204,9 +163,8 @@ class LearnedFourierMap(SupervisedFourierMap):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one more batch of data.
 
-        The result is the same as that of ``fit`` on all batches together, with two exceptions. If
-        ``gamma`` is "scale" or "median", it is computed from the first batch only. And candidates
-        race only in ``fit`` (see ``search``).
+        The result is the same as that of ``fit`` on all batches together, with one exception: if
+        ``gamma`` is "scale" or "median", it is computed from the first batch only.
 
         Parameters
         ----------
@@ -225,15 +183,13 @@ class LearnedFourierMap(SupervisedFourierMap):
         self : object
             The fitted estimator.
         """
-        self._check_full_search("partial_fit")
         is_first = not hasattr(self, "sums_")
-        return self._learn((X, y, sample_weight), classes, is_first=is_first, may_race=False)
+        return self._learn((X, y, sample_weight), classes, is_first=is_first)
 
     def merge(self, other: Self) -> Self:
         """Return a new estimator, the same as if it were fitted on the data of both.
 
-        Use it to fit parts of the data in separate processes. The result is that of one fit with
-        ``search="full"``.
+        Use it to fit parts of the data in separate processes.
 
         Parameters
         ----------
@@ -248,8 +204,6 @@ class LearnedFourierMap(SupervisedFourierMap):
         """
         check_is_fitted(self)
         check_is_fitted(other)
-        for each in (self, other):
-            each._check_full_search("merge")
         if type(other) is not type(self) or self.pool_ != other.pool_:
             raise ValueError(
                 "merge needs two estimators over the same candidates: the same class, "
@@ -291,12 +245,6 @@ class LearnedFourierMap(SupervisedFourierMap):
             )
         redrawn, learned = copy.copy(self).set_params(**parameters), self._learned()
         redrawn._check_parameters()
-        if redrawn.draw != "replacement" and redrawn.n_frequencies > len(learned.seen):
-            raise ValueError(
-                f"n_frequencies must be at most {len(learned.seen)}, the number of candidates that "
-                f"saw all rows in the race, got {redrawn.n_frequencies}: fit again with this "
-                "number, or with search='full'."
-            )
         return redrawn._keep(learned)
 
     def certificate(
@@ -370,20 +318,10 @@ class LearnedFourierMap(SupervisedFourierMap):
         check_draw(self.draw, self.n_frequencies, self.n_candidates)
         check_option("class_weight", self.class_weight, ("balanced", None))
         check_option("precision", self.precision, ("auto", *PRECISIONS))
-        check_option("search", self.search, SEARCHES)
         target_type_of(self.target_type)
         self._posterior_rule().check()
 
-    def _check_full_search(self, method: str) -> None:
-        """Raise ValueError if there was a race, or will be one."""
-        if self.search == "racing" or getattr(self, "_representatives", None) is not None:
-            raise ValueError(
-                f"{method} needs a model whose candidates all see all rows, got one whose "
-                "candidates race: set search='full' and fit again. (The default, search='auto', "
-                f"races from {FEWEST_RACING_PAIRS:,} pairs of a row and a candidate on.)"
-            )
-
-    def _learn(self, data: Any, classes: Any, *, is_first: bool, may_race: bool = True) -> Self:
+    def _learn(self, data: Any, classes: Any, *, is_first: bool) -> Self:
         """Read, reduce and choose. After an error the estimator is as it was before."""
         self._check_parameters()
         with all_or_nothing(self) as draft:
@@ -391,34 +329,16 @@ class LearnedFourierMap(SupervisedFourierMap):
             if is_first:
                 draft._prior_source = prior_source(self)
                 draft._target = self._first_target(sample, classes)
-                draft.pool_ = prior_pool(sample, self, self.n_candidates)
+                draft.pool_ = prior_pool(sample, self, self.n_candidates, self.sampling)
             else:
                 check_same_classes(self._target, classes)
-            seed = draft.pool_.seed if self.draw == "complementary" else None
-            reduce = partial(reduced, target=draft._target, precision=self.precision, row_seed=seed)
-            rows = self._racing_rows(sample, draft.pool_) if may_race else None
-            if rows is None:
-                learned = reduce(sample, pool=draft.pool_)
-            else:
-                learned = raced(rows, draft.pool_, reduce, self._ranking(), self.n_frequencies)
+            seed = draft.pool_.seed if self.draw in DRAWS_FROM_ROWS else None
+            learned = reduced(sample, draft._target, draft.pool_, self.precision, seed)
             if not is_first:
                 learned = self._learned().merge(learned)
             check_enough_samples(learned.sums)
             draft._keep(learned)
         return self
-
-    def _racing_rows(self, sample: AnySample, pool: FrequencyPool) -> Block | None:
-        """Return the rows on which candidates race, or None if all of them see all rows."""
-        if self.search == "racing":
-            check_race(sample, pool)
-            return sample.whole
-        rows = sample.whole if self.search == "auto" else None
-        is_large = rows is not None and sample.n_samples * len(pool) >= FEWEST_RACING_PAIRS
-        return rows if is_large and race_obstacle(sample, pool) is None else None
-
-    def _ranking(self) -> Callable[[AlignmentSums, Target], FloatArray]:
-        """Return the losses by which the first rows of a race rank the candidates."""
-        return balanced_losses if self.class_weight is not None else target_losses
 
     def _first_target(self, sample: AnySample, classes: Any) -> Target:
         if classes is not None:
@@ -427,7 +347,7 @@ class LearnedFourierMap(SupervisedFourierMap):
         return shown_target(sample, self.target_type, stacklevel=5)[0]
 
     def _learned(self) -> Learned:
-        return Learned(self._target, self.sums_, self._summary, self._rows, self._representatives)
+        return Learned(self._target, self.sums_, self._summary, self._rows)
 
     def _keep(self, learned: Learned) -> Self:
         """Choose from what was learned, and store both as fitted attributes."""
@@ -439,7 +359,7 @@ class LearnedFourierMap(SupervisedFourierMap):
             draw=self.draw,
             is_balanced=self.class_weight is not None,
         )
-        self._target, self.sums_, self._summary, self._rows, self._representatives = learned
+        self._target, self.sums_, self._summary, self._rows = learned
         set_classes(self, self._target)
         self.losses_, self.selection_losses_ = choice.losses, choice.selection_losses
         self.posterior_, self._constants = choice.posterior.weights, choice.posterior.constants
@@ -518,54 +438,18 @@ def choose(
         are_plain,
         lambda weights: default_bound(evidence(), weights, EPSILON),
     )
-    found, seen = rule.posterior(request), learned.seen
-    posterior = learned.represented(found)
-    if draw == "complementary":
-        # Many weights are equal or zero. Among those, the losses decide.
-        ranking = np.lexsort((selection_losses[seen], -found.weights[seen]))
-        shortlist = seen[ranking[: shortlist_size(n_frequencies, len(learned.kept_rows.keys))]]
-        balanced = balanced_losses(sums, target)[shortlist]
-        chosen = chosen_together(
-            learned,
-            pool[shortlist],
-            balanced,
-            n_frequencies,
-            is_balanced=is_balanced,
-            power=PREFERENCE,
-            is_revised=is_revised_choice(n_frequencies),
-        )
-        kept = shortlist[chosen]
-        weights = np.full(n_frequencies, 1 / n_frequencies)
-    else:
-        # A representative must not count as one of the best only because it stands for many.
-        of_draw = found.weights if draw == "weighted" else posterior.weights
-        chosen, weights = draw_frequencies(
-            of_draw[seen], n_frequencies, draw, pool.stream(DRAW_STREAM)
-        )
-        kept = seen[chosen]
-    return Choice(losses, selection_losses, posterior, kept, weights)
-
-
-def chosen_together(
-    learned: Learned,
-    candidates: FloatArray,
-    losses: FloatArray,
-    size: int,
-    *,
-    is_balanced: bool,
-    power: float,
-    is_revised: bool,
-) -> IntArray:
-    """Return the indices of candidates that complement each other."""
-    return complementary_frequencies(
-        learned.kept_rows,
-        candidates,
-        losses,
-        size,
-        target=learned.target,
-        totals=learned.sums.totals,
-        n_samples=learned.sums.n_samples,
+    posterior = rule.posterior(request)
+    together = partial(
+        complementary_frequencies,
+        learned.rows,
+        pool,
+        posterior.weights,
+        selection_losses,
+        n_frequencies,
+        target=target,
+        sums=sums,
         is_balanced=is_balanced,
-        power=power,
-        is_revised=is_revised,
     )
+    rng = pool.stream(DRAW_STREAM)
+    kept, weights = draw_frequencies(posterior.weights, n_frequencies, draw, rng, together)
+    return Choice(losses, selection_losses, posterior, kept, weights)

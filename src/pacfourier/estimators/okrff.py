@@ -48,13 +48,10 @@ class OKRFF(LearnedFourierMap):
     mu : float, default=2.0
         Order of the divergence, greater than one. Two is the chi-square divergence.
     target_type : str, default="auto"
-        What y holds: "binary", "multiclass", "simplex", "multilabel" or "continuous". "auto"
+        What y holds: "binary", "multiclass", "multilabel" or "continuous". "auto"
         infers it from y: integers and strings are classes, numbers with a fractional part are
         continuous, and a matrix of zeros and ones is multilabel.
         Declare "binary" if y can only have two values: the certificate may become smaller.
-        Declare "simplex" if y can only have the K classes of the first data: two different classes
-        then agree by -1 / (K - 1) instead of -1, so that kernels that are negative everywhere are
-        not rewarded.
     n_candidates : int, default=20000
         Number of candidate frequencies drawn from the prior. They are generated when they are
         needed and never stored.
@@ -75,27 +72,13 @@ class OKRFF(LearnedFourierMap):
         computed, and centres the agreement of two labels at zero (see ``selection_losses_``).
         None uses the losses of the paper. The option only matters if y holds classes, and not
         for two classes of equal size.
-    sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
+    sampling : {"iid", "structured"}, default="iid"
         How the candidates are drawn together.
 
         - "iid": independently.
-        - "orthogonal": in groups of orthogonal vectors.
-        - "sobol": from a scrambled quasi-random sequence.
         - "structured": as products of random signs and Walsh-Hadamard transforms. The fit is
           several times faster on dense data with hundreds of features, at about the same error
           (see ``docs/structured.md``).
-    search : {"auto", "full", "racing"}, default="auto"
-        How ``fit`` computes the losses of the candidates.
-
-        - "full": on all rows.
-        - "racing": on a sixteenth of the rows first. A fifth of the candidates then see all rows:
-          the best ones, and one representative of each group of candidates with similar losses.
-          A representative gets the weight of its group, and the certificate stays valid. The fit
-          takes less than half the time on large arrays. X must be an array in memory. No
-          ``partial_fit`` or ``merge`` can follow, and the bound ``localised`` does not apply.
-        - "auto": "racing" for an array in memory, if there are at least 2e9 pairs of a row and a
-          candidate (100,000 rows and 20,000 candidates), and ``sampling`` is not "structured".
-          Otherwise "full", as for tensors, batches, Dask collections and ``partial_fit``.
     precision : {"auto", "single", "double"}, default="auto"
         Floating-point precision of the products of samples and frequencies. "auto" is double
         for small problems and single otherwise. Products that are too large for single
@@ -114,8 +97,7 @@ class OKRFF(LearnedFourierMap):
     kept_ : array of shape (n_frequencies,)
         Indices of the kept frequencies among the candidates.
     losses_ : array of shape (n_candidates,)
-        Alignment loss of each candidate, as the paper defines it. After a race, a candidate
-        that did not see all rows has the loss of its representative.
+        Alignment loss of each candidate, as the paper defines it.
     selection_losses_ : array of shape (n_candidates,)
         Losses from which the posterior is computed. With ``class_weight="balanced"``, all
         classes have the same weight, and the agreement of two labels is 1 in the same class
@@ -163,7 +145,6 @@ class OKRFF(LearnedFourierMap):
         draw: str = "weighted",
         class_weight: str | None = "balanced",
         sampling: Sampling = "iid",
-        search: str = "auto",
         precision: str = "auto",
         random_state: Any = None,
     ) -> None:
@@ -177,6 +158,5 @@ class OKRFF(LearnedFourierMap):
         self.draw = draw
         self.class_weight = class_weight
         self.sampling = sampling
-        self.search = search
         self.precision = precision
         self.random_state = random_state

@@ -8,25 +8,22 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.arrays import FloatArray, IntArray, matching
+from pacfourier.arrays import FloatArray, matching
 from pacfourier.bounds import BoundRecord
 from pacfourier.core.alignment.landmarks import (
     LandmarkWaves,
     landmark_phases,
     landmark_similarities,
     landmark_waves,
-    shared_similarities,
 )
 from pacfourier.core.alignment.summary import row_fingerprints
 from pacfourier.core.features import fourier_features
-from pacfourier.core.prior.components import log_component_shares, three_bandwidths
-from pacfourier.core.prior.frequencies import FrequencyPool, Sampling
+from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.data.samples import classed_rows, validated
 from pacfourier.estimators.base import (
     AnySample,
     all_or_nothing,
     check_count,
-    check_option,
     check_positive,
     check_same_classes,
     is_lazy,
@@ -34,13 +31,6 @@ from pacfourier.estimators.base import (
     prior_source,
     prior_spectrum,
     read_sample,
-)
-from pacfourier.estimators.complementary_landmarks import (
-    FEWEST_OWNERS,
-    SimilarityShapes,
-    are_equal_shapes,
-    complementary_similarities,
-    is_complementary,
 )
 from pacfourier.estimators.learned_landmarks import (
     ABSENT,
@@ -55,16 +45,13 @@ from pacfourier.pacbayes.certificate import Certificate, LandmarkFacts, landmark
 from pacfourier.pacbayes.posteriors import gibbs_posterior
 from pacfourier.spectra import Spectrum
 
-FREQUENCIES = ("per_landmark", "shared")
-
 
 class PBLandmarks(LandmarkMap):
     r"""Similarities to landmarks, each learned from labels by its own pseudo-posterior.
 
     Use it for features that you can interpret: column l says how similar a sample is to landmark l.
     A landmark is a reference point with a class, usually one of the samples. y must hold classes.
-    For predictions, use ``landmarks="complementary"``. With the other landmarks, unless they are
-    very few, ``RBFLandmarks`` usually predicts better.
+    For predictions, ``RBFLandmarks`` is usually better.
 
     For every landmark :math:`x_l`, frequencies :math:`\omega^l_m` are drawn from the prior, which
     is the Fourier transform of a kernel. The loss :math:`\hat L^l_m` says how badly the cosine of a
@@ -82,9 +69,6 @@ class PBLandmarks(LandmarkMap):
         How to choose the landmarks.
 
         - "medoids": in each class, the samples nearest to the centroids of k-means.
-        - "complementary": samples chosen one after the other. Each is the one whose similarities
-          best explain what those before it do not explain about the classes. At most 300, also if
-          ``n_landmarks`` is a fraction. The Notes say how they are learned.
         - "kmeans": in each class, the centroids themselves. They cannot be certified.
         - "random": samples drawn at random, without looking at the data.
         - "stratified": samples drawn at random in each class.
@@ -111,23 +95,10 @@ class PBLandmarks(LandmarkMap):
         Kernel whose Fourier transform is the prior. A ``Spectrum`` is an object from
         ``pacfourier.spectra``; it contains its own bandwidth.
     n_frequencies : int, default=64
-        Number of frequencies per landmark. Complementary landmarks share max(n_landmarks, 64) times
-        as many.
+        Number of frequencies per landmark.
     beta : float, default=1.0
         How far the posteriors move from the prior. A larger value gives more weight to the
-        frequencies of smallest loss. For complementary landmarks, this is the largest value that
-        is tried.
-    frequencies : {"per_landmark", "shared"}, default="per_landmark"
-        Whether each landmark has its own frequencies, or all landmarks weight the same
-        ``n_frequencies``. Complementary landmarks always share theirs.
-    sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
-        How the frequencies are drawn together.
-
-        - "iid": independently.
-        - "orthogonal": in groups of orthogonal vectors.
-        - "sobol": from a scrambled quasi-random sequence.
-        - "structured": as products of random signs and Walsh-Hadamard transforms. It is not
-          faster here.
+        frequencies of smallest loss.
     random_state : int, RandomState or None, default=None
         Seed of the landmarks and frequencies. Pass an integer for reproducible results.
 
@@ -143,15 +114,14 @@ class PBLandmarks(LandmarkMap):
     is_sample_ : array of shape (n_landmarks,)
         Whether each landmark is one of the samples, with the same label.
     losses_ : array of shape (n_landmarks, n_frequencies)
-        Loss of each frequency for each landmark. Complementary landmarks have a column for every
-        frequency of ``pool_``, here and in the next two.
+        Loss of each frequency for each landmark.
     posterior_ : array of shape (n_landmarks, n_frequencies)
         Weight of each frequency for each landmark. The weights of a landmark sum to one.
     phases_ : array of shape (n_landmarks, n_frequencies)
         Inner product of each landmark with each of its frequencies.
     pool_ : FrequencyPool
-        The frequencies of all landmarks, in order, or the shared ones. ``frequencies_of`` returns
-        those of one landmark.
+        The frequencies of all landmarks, in order. ``frequencies_of`` returns those of one
+        landmark.
     classes_ : array of shape (n_classes,)
         The classes.
     sums_ : AlignmentSums
@@ -166,19 +136,6 @@ class PBLandmarks(LandmarkMap):
     --------
     RBFLandmarks : The kernel itself, before anything is learned.
 
-    Notes
-    -----
-    Complementary landmarks share all frequencies: max(n_landmarks, 64) * n_frequencies of them, or
-    n_frequencies if ``frequencies="shared"``. If ``kernel`` is a name and ``gamma`` is not
-    "multiscale", the prior is an equal mixture of kernels with gamma / 4, gamma and 4 gamma. Each
-    landmark starts from the kernel of one bandwidth. It then moves towards frequencies of small
-    loss with 0, 0.1, 0.3 or 1 times beta, so it can keep its kernel. Up to 600 random samples, or
-    twice the number of landmarks, compete. Each tries these four values, each with a random
-    bandwidth. On at most 5,000 samples, forward selection takes the similarity that lowers the
-    squared error of a linear model most, one after the other. It ends where Mallows' :math:`C_p`
-    would rise. The landmarks that are left are medoids with kernels of the median bandwidth chosen
-    so far.
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -187,9 +144,6 @@ class PBLandmarks(LandmarkMap):
     >>> model.transform(X).shape, model.posterior_.shape
     ((150, 6), (6, 64))
     """
-
-    # What was chosen for each complementary landmark, or None if the landmarks are others.
-    _shapes: SimilarityShapes | None = None
 
     def __init__(
         self,
@@ -200,8 +154,6 @@ class PBLandmarks(LandmarkMap):
         kernel: str | Spectrum = "rbf",
         n_frequencies: int = 64,
         beta: float = 1.0,
-        frequencies: str = "per_landmark",
-        sampling: Sampling = "iid",
         random_state: Any = None,
     ) -> None:
         self.landmarks = landmarks
@@ -210,8 +162,6 @@ class PBLandmarks(LandmarkMap):
         self.kernel = kernel
         self.n_frequencies = n_frequencies
         self.beta = beta
-        self.frequencies = frequencies
-        self.sampling = sampling
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -273,7 +223,6 @@ class PBLandmarks(LandmarkMap):
         check_is_fitted(other)
         is_same = type(other) is type(self) and self.pool_ == other.pool_
         is_same = is_same and np.array_equal(self.phases_, other.phases_)
-        is_same = is_same and are_equal_shapes(self._shapes, other._shapes)
         if not is_same or not np.array_equal(self.landmark_labels_, other.landmark_labels_):
             raise ValueError(
                 "merge needs two estimators over the same landmarks and frequencies: pass "
@@ -302,11 +251,6 @@ class PBLandmarks(LandmarkMap):
             A new estimator. This one is not changed.
         """
         check_is_fitted(self)
-        if self._shapes is not None:
-            raise ValueError(
-                "redraw cannot change beta of complementary landmarks, because their choice "
-                f"depends on it: fit again with beta={beta!r}."
-            )
         redrawn = copy.copy(self).set_params(beta=beta)
         redrawn._check_parameters()
         return redrawn._keep(self._learned())
@@ -327,12 +271,10 @@ class PBLandmarks(LandmarkMap):
         """
         check_is_fitted(self)
         if is_lazy(X):
-            return lazily_mapped(self, X, ("pool_", "posterior_", "phases_", "_is_shared"))
+            return lazily_mapped(self, X, ("pool_", "posterior_", "phases_"))
         X = validated(X, self, reset=False)
-        if not self._is_shared:
-            posteriors = self.posterior_[np.newaxis]
-            return landmark_similarities(X, self.pool_, self.phases_, posteriors)[0]
-        return shared_similarities(X, self.pool_, self.phases_, self.posterior_)
+        posteriors = self.posterior_[np.newaxis]
+        return landmark_similarities(X, self.pool_, self.phases_, posteriors)[0]
 
     def similarity(self, X: Any, landmark: int) -> Any:
         """Return the learned similarity of samples to one landmark.
@@ -351,9 +293,6 @@ class PBLandmarks(LandmarkMap):
         """
         check_is_fitted(self)
         X = validated(X, self, reset=False)
-        if self._is_shared:
-            own = self.phases_[landmark][np.newaxis], self.posterior_[landmark][np.newaxis]
-            return shared_similarities(X, self.pool_, *own)[:, 0]
         weights = self.posterior_[landmark]
         features = fourier_features(X, self.frequencies_of(landmark), weights)
         turned = np.sqrt(weights) * np.exp(1j * self.phases_[landmark])
@@ -447,8 +386,6 @@ class PBLandmarks(LandmarkMap):
         frequencies : array of shape (n_frequencies, n_features)
             The frequencies, in the order of the columns of ``posterior_``.
         """
-        if self._is_shared:
-            return self.pool_[:]
         n_landmarks, n_frequencies = self.phases_.shape
         start = range(n_landmarks)[landmark] * n_frequencies
         return self.pool_[start : start + n_frequencies]
@@ -474,42 +411,11 @@ class PBLandmarks(LandmarkMap):
     def _begin(self, sample: AnySample, classes: Any) -> None:
         """Choose landmarks and frequencies."""
         self._prior_source = prior_source(self)
-        self._is_shared = self.frequencies == "shared" or is_complementary(self.landmarks)
-        self._shapes = None
         seed = self._choose_landmarks(sample, classes)
-        if self._shapes is None:
-            spectrum = prior_spectrum(sample, self, np.random.default_rng(seed))
-            n_landmarks = self.landmarks_.shape[0]
-            self.pool_ = self._new_pool(spectrum, sample.n_features, seed, n_landmarks)
-        n_frequencies = len(self.pool_) if self._is_shared else self.n_frequencies
-        self.phases_ = landmark_phases(
-            self.landmarks_, self.pool_, n_frequencies, shared=self._is_shared
-        )
-
-    def _new_pool(
-        self, spectrum: Spectrum, n_features: int, seed: int, n_owners: int
-    ) -> FrequencyPool:
-        size = self.n_frequencies * (1 if self.frequencies == "shared" else n_owners)
-        return FrequencyPool(spectrum, size, n_features, seed, self.sampling)
-
-    def _complementary(
-        self, sample: AnySample, seed: int, n_landmarks: int, rng: np.random.Generator
-    ) -> IntArray:
-        contest = self._contest(sample, n_landmarks, rng)
         spectrum = prior_spectrum(sample, self, np.random.default_rng(seed))
-        if isinstance(self.kernel, str) and self.gamma != "multiscale":
-            spectrum = three_bandwidths(spectrum)
-        n_owners = max(contest.size, FEWEST_OWNERS)
-        self.pool_ = self._new_pool(spectrum, sample.n_features, seed, n_owners)
-        rows, self._shapes = complementary_similarities(
-            contest,
-            self.pool_,
-            log_component_shares(self.pool_),
-            target=self._target,
-            inverse_temperature=self.beta * np.sqrt(sample.n_samples),
-            rng=rng,
-        )
-        return contest.indices[rows]
+        size = self.n_frequencies * self.landmarks_.shape[0]
+        self.pool_ = FrequencyPool(spectrum, size, sample.n_features, seed)
+        self.phases_ = landmark_phases(self.landmarks_, self.pool_, self.n_frequencies)
 
     def _reduced(self, sample: AnySample) -> LearnedOfLandmarks:
         of_block = partial(
@@ -531,9 +437,6 @@ class PBLandmarks(LandmarkMap):
         self.is_sample_ = self._standing == SAMPLE
         self.losses_ = self._waves().losses
         inverse_temperature = self.beta * np.sqrt(self.sums_.n_samples)
-        if self._shapes is not None:
-            self.posterior_ = self._shapes.posteriors(self.losses_, inverse_temperature)
-            return self
         self.posterior_ = np.array(
             [gibbs_posterior(losses, inverse_temperature) for losses in self.losses_]
         )
@@ -542,7 +445,6 @@ class PBLandmarks(LandmarkMap):
     def _check_parameters(self) -> None:
         check_count("n_frequencies", self.n_frequencies)
         check_positive("beta", self.beta)
-        check_option("frequencies", self.frequencies, FREQUENCIES)
 
     def _waves(self) -> LandmarkWaves:
         codes = self._target.encode(self.landmark_labels_).toarray()

@@ -9,7 +9,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.arrays import IntArray
 from pacfourier.core.alignment.targets import ClassTarget, shown_type, target_of
 from pacfourier.data.distances import kernel_matrix
 from pacfourier.data.samples import Sample, classed_rows, validated
@@ -21,12 +20,7 @@ from pacfourier.estimators.base import (
     drawn_seed,
     prior_spectrum,
 )
-from pacfourier.estimators.complementary_landmarks import (
-    MOST_LANDMARKS,
-    Contest,
-    complementary_kernels,
-    contest_of,
-)
+from pacfourier.estimators.complementary_landmarks import complementary_landmarks
 from pacfourier.spectra import Spectrum
 
 
@@ -44,11 +38,10 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
         self.classes_ = self._target.classes
         seed = drawn_seed(self.random_state)
         chosen = select_landmarks(
-            self.landmarks,
+            self._rule(sample, seed),
             self.n_landmarks,
             sample,
             np.random.default_rng([seed, 0]),
-            partial(self._complementary, sample, seed),
         )
         self._target.observe(chosen.labels)
         self.landmarks_, self.landmark_labels_, self.landmark_indices_ = chosen
@@ -57,18 +50,10 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
             self._landmark_source = "function"
         return seed
 
-    def _complementary(
-        self, sample: AnySample, seed: int, n_landmarks: int, rng: np.random.Generator
-    ) -> IntArray:
-        """Return rows whose similarities explain the classes together, and keep what they need."""
-        raise NotImplementedError
-
-    def _contest(self, sample: AnySample, n_landmarks: int, rng: np.random.Generator) -> Contest:
-        # A fraction of many rows is cut to as many landmarks as are possible.
-        if not isinstance(self.n_landmarks, Integral):
-            n_landmarks = min(n_landmarks, MOST_LANDMARKS)
-        rows: Any = sample.whole  # Data in blocks were refused before.
-        return contest_of(rows.X, rows.y, n_landmarks, rng)
+    def _rule(self, sample: AnySample, seed: int) -> Any:
+        """Return how to choose the landmarks, see ``select_landmarks``."""
+        del sample, seed
+        return self.landmarks
 
     @property
     def _n_features_out(self) -> int:
@@ -189,13 +174,15 @@ class RBFLandmarks(LandmarkMap):
             draft.spectrum_ = prior_spectrum(sample, self, rng)
         return self
 
-    def _complementary(
-        self, sample: AnySample, seed: int, n_landmarks: int, rng: np.random.Generator
-    ) -> IntArray:
-        contest = self._contest(sample, n_landmarks, rng)
-        spectrum = prior_spectrum(sample, self, np.random.default_rng(seed))
-        rows = complementary_kernels(contest, spectrum, self._target, rng)
-        return contest.indices[rows]
+    def _rule(self, sample: AnySample, seed: int) -> Any:
+        if not (isinstance(self.landmarks, str) and self.landmarks == "complementary"):
+            return self.landmarks
+        return partial(
+            complementary_landmarks,
+            spectrum=prior_spectrum(sample, self, np.random.default_rng(seed)),
+            target=self._target,
+            is_fraction=not isinstance(self.n_landmarks, Integral),
+        )
 
     def transform(self, X: Any) -> Any:
         """Map samples to their kernel values with the landmarks.

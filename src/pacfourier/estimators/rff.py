@@ -10,7 +10,6 @@ from pacfourier.bounds import BoundRecord
 from pacfourier.core.alignment.summary import sample_summary
 from pacfourier.core.alignment.sums import alignment_sums
 from pacfourier.core.alignment.targets import target_of
-from pacfourier.core.prior.frequencies import Sampling
 from pacfourier.data.samples import Block, Sample, dense_labels, validated
 from pacfourier.estimators.base import (
     FourierMap,
@@ -51,14 +50,6 @@ class RFF(FourierMap):
     kernel : {"rbf", "laplacian", "matern", "rational_quadratic"} or Spectrum, default="rbf"
         Kernel whose Fourier transform is the prior. A ``Spectrum`` is an object from
         ``pacfourier.spectra``; it contains its own bandwidth.
-    sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
-        How the frequencies are drawn together.
-
-        - "iid": independently.
-        - "orthogonal": in groups of orthogonal vectors.
-        - "sobol": from a scrambled quasi-random sequence.
-        - "structured": as products of random signs and Walsh-Hadamard transforms. The estimate of
-          the kernel then has a small bias (see ``docs/structured.md``).
     random_state : int, RandomState or None, default=None
         Seed of the frequencies. Pass an integer for reproducible results.
 
@@ -95,13 +86,11 @@ class RFF(FourierMap):
         *,
         gamma: float | str = "median",
         kernel: str | Spectrum = "rbf",
-        sampling: Sampling = "iid",
         random_state: Any = None,
     ) -> None:
         self.n_frequencies = n_frequencies
         self.gamma = gamma
         self.kernel = kernel
-        self.sampling = sampling
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
 from pacfourier.arrays import FloatArray, host
+from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.core.boosting.columns import Columns, described_columns
 from pacfourier.core.boosting.cosine_model import CosineModel
 from pacfourier.core.boosting.descent import Decays, Descent, Labelled, one_cycle
 from pacfourier.data.blocks import stacked
 from pacfourier.data.samples import Block
+from pacfourier.estimators.certify_predictions import row_summary
 from pacfourier.estimators.training import (
     PEAK_RATE,
     SCORED_ROWS,
@@ -142,6 +144,8 @@ class Survey(NamedTuple):
         Random numbers, one for each row. The sample has the rows with the smallest ones, in order.
     X, y, weights
         The rows of the sample.
+    summary : SampleSummary
+        What all rows are, to find them again.
     """
 
     n_samples: int
@@ -150,6 +154,7 @@ class Survey(NamedTuple):
     X: Any
     y: NDArray[Any]
     weights: FloatArray
+    summary: SampleSummary
 
     def merge(self, other: "Survey") -> "Survey":
         """Return the survey of the blocks of both."""
@@ -165,6 +170,7 @@ class Survey(NamedTuple):
             stacked(self.X, other.X)[chosen],
             np.concatenate([self.y, other.y])[chosen],
             np.concatenate([self.weights, other.weights])[chosen],
+            self.summary.merge(other.summary),
         )
 
 
@@ -178,7 +184,13 @@ def surveyed(block: Block, seed: int, has_classes: bool) -> Survey:
     weights = np.ones(n_samples) if block.weights is None else block.weights
     classes = np.unique(y) if has_classes and y.ndim == 1 else None
     return Survey(
-        n_samples, classes, keys[chosen], host(block.X[chosen]), y[chosen], weights[chosen]
+        n_samples,
+        classes,
+        keys[chosen],
+        host(block.X[chosen]),
+        y[chosen],
+        weights[chosen],
+        row_summary(block.X, y),
     )
 
 

@@ -275,7 +275,8 @@ class IntegerModel:
             amounts = self.origins + scores.astype(np.float32) * np.float32(self.unit)
             return np.asarray(amounts[:, 0] if amounts.shape[1] == 1 else amounts)
         best = scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
-        return np.array(self.classes)[best.astype(int)]
+        has_texts = isinstance(self.classes[0], str)
+        return np.array(self.classes, dtype=object if has_texts else None)[best.astype(int)]
 
     @cached_property
     def _tables(self) -> dict[str, tuple[str, NDArray[Any]]]:

@@ -115,12 +115,6 @@ def similarity_nodes(graph: Graph, model: Any) -> str:
     """
     phases, posterior = model.phases_, model.posterior_
     turns = turn_nodes(graph, model.pool_[:])
-    if model._is_shared:
-        angles = angle_nodes(graph, turns)
-        cosines, sines = (posterior * wave(phases) for wave in (np.cos, np.sin))
-        first = graph.add("MatMul", graph.add("Cos", angles), cosines.T.astype(graph.dtype))
-        second = graph.add("MatMul", graph.add("Sin", angles), sines.T.astype(graph.dtype))
-        return graph.add("Add", first, second, into=graph.first_output)
     angles = angle_nodes(graph, graph.add("Sub", turns, phases.ravel() / TURN))
     shape = np.array([-1, *phases.shape], dtype=np.int64)
     waves = graph.add("Reshape", graph.add("Cos", angles), shape)

@@ -51,8 +51,10 @@ class TableIntegers(NamedTuple):
         text : str
             The header of :meth:`IntegerModel.to_c`.
         """
-        statement = self.statement.replace("*/", "* /")
-        return f"/* {statement}. */\n{self.model.to_c(prefix=prefix)}"
+        named = () if self.certificate is None else self.certificate.assumptions
+        law = "".join(f" Assumption: {item.reason}" for item in named if item.name == "groups")
+        text = f"{self.statement}.{law}".replace("*/", "* /")
+        return f"/* {text} */\n{self.model.to_c(prefix=prefix)}"
 
 
 def table_integers(fit: "TableFit", *, bits: int = 8) -> TableIntegers:

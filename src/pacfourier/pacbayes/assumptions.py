@@ -9,6 +9,7 @@ from html import escape
 from numbers import Real
 from typing import Any, Literal, TypeAlias
 
+from pacfourier.bounds import RECORDS, BoundRecord
 from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.core.alignment.targets import Target
 
@@ -17,15 +18,18 @@ __all__ = [
     "Statement",
     "choice_assumption",
     "constant_assumption",
+    "group_assumption",
     "input_assumption",
     "label_assumption",
     "ladder_assumption",
     "landmark_assumption",
     "loss_assumption",
+    "new_rows",
     "object_assumption",
     "prior_assumption",
     "run_assumption",
     "sample_assumption",
+    "scaling_trace",
     "stream_assumption",
 ]
 
@@ -101,10 +105,31 @@ class Statement(ABC):
         return f"<strong>{headline}</strong><table style='{style}'>{facts}{rows}</table>"
 
 
+def new_rows(group: str | None) -> str:
+    """Return what statements about a predictor are about. Every text takes it from here.
+
+    ``group`` is the column that names the groups of rows; None if rows are independent draws.
+    """
+    return "new rows" if group is None else f"random rows of random new groups ({group!r})"
+
+
+def group_assumption(group: str) -> Assumption:
+    """Return what is assumed about the groups of rows, and what a statement is then about."""
+    reason = (
+        f"every statement is about {new_rows(group)}: each group counts once, however many rows it "
+        "has. No row of these groups was learned from."
+    )
+    return Assumption("groups", "declared", reason)
+
+
 def sample_assumption(
-    summary: SampleSummary, ties: Ties = None, *, is_anytime: bool = False
+    summary: SampleSummary,
+    ties: Ties = None,
+    *,
+    group: str | None = None,
+    is_anytime: bool = False,
 ) -> Assumption:
-    """Return whether the rows can be independent draws.
+    """Return whether the rows, or the groups that they stand for, can be independent draws.
 
     A distribution that repeats values and a table with copied rows cannot be told apart from the
     rows alone, so above 1 % of repeated rows the caller says which it is. ``is_anytime`` says that
@@ -121,7 +146,8 @@ def sample_assumption(
         return Assumption("sample", "violated", f"{repeated}. {_two_readings(summary)}")
     found = f"declared, although {repeated}" if share > LARGEST_REPEATED_SHARE else repeated
     size = "" if is_anytime else ", and their number was fixed in advance"
-    reason = f"rows are independent draws from one distribution ({found}){size}."
+    drawn = "rows" if group is None else f"groups ({group!r})"
+    reason = f"{drawn} are independent draws from one distribution ({found}){size}."
     return Assumption("sample", "declared", reason)
 
 
@@ -165,14 +191,18 @@ def prior_assumption(source: Any) -> Assumption:
 
 def input_assumption(summary: SampleSummary) -> Assumption:
     """Return whether X was transformed without looking at this sample."""
-    if summary.is_standardised:
-        seen = "columns have mean 0 and variance 1 on this sample"
-    elif summary.is_range_scaled:
-        seen = "columns end exactly at 0 or 1 on this sample"
-    else:
+    trace = scaling_trace(summary)
+    if trace is None:
         return Assumption("inputs", "declared", "no transform of X was fitted on this sample.")
     fix = "fit the scaler on a separate split, or use a fixed transform."
-    return Assumption("inputs", "violated", f"{seen}: {fix}")
+    return Assumption("inputs", "violated", f"{trace}: {fix}")
+
+
+def scaling_trace(summary: SampleSummary) -> str | None:
+    """Return what a scaler that was fitted on this sample left behind, or None."""
+    if summary.is_standardised:
+        return "columns have mean 0 and variance 1 on this sample"
+    return None
 
 
 def loss_assumption(target: Target) -> Assumption:
@@ -184,25 +214,27 @@ def loss_assumption(target: Target) -> Assumption:
     return Assumption("loss", "violated", reason)
 
 
-def label_assumption(*, is_binary: bool, n_declared: int | None = None) -> Assumption:
+def label_assumption(*, is_binary: bool) -> Assumption:
     """Return what is assumed about the number of classes."""
     if is_binary:
         return Assumption("labels", "declared", "y can only have two values.")
-    if n_declared is not None:
-        return Assumption("labels", "declared", f"y can only have these {n_declared} classes.")
     reason = "any number of classes; if there can only be two, target_type='binary' may be tighter."
     return Assumption("labels", "holds", reason)
 
 
-def constant_assumption(constant: str | None) -> Assumption:
-    """Return whether the constants of the bound were fixed, given the parameter that is one."""
-    if constant is None:
+def constant_assumption(record: BoundRecord) -> Assumption:
+    """Return whether the constants of the bound were fixed before the sample was seen."""
+    if RECORDS.get(record.name) is not record:
+        reason = f"the constants in {record.name!r}, your own bound, were fixed in advance."
+        return Assumption("constants", "declared", reason)
+    if record.constant is None:
         reason = (
             "the constants in the bound were fixed in advance, or the bound is corrected for "
             "trying several."
         )
         return Assumption("constants", "holds", reason)
-    return Assumption("constants", "declared", f"{constant} was fixed before the sample was seen.")
+    reason = f"{record.constant} was fixed before the sample was seen."
+    return Assumption("constants", "declared", reason)
 
 
 def object_assumption(of: str) -> Assumption:

@@ -10,7 +10,7 @@ from pacfourier.arrays import FloatArray
 from pacfourier.bounds import Bound, BoundRecord
 from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.bounds.landmarks import mixture_divergence
-from pacfourier.bounds.result import rounded_up
+from pacfourier.bounds.safe_side import confidence, safely_rounded
 from pacfourier.core.alignment.landmarks import LandmarkWaves
 from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.core.alignment.sums import AlignmentSums, alignment_loss, target_losses
@@ -142,7 +142,7 @@ class Certificate(Statement):
         what = kernels.get(self.of, self.of)
         if self.violations:
             return f"No certificate for the {what.rstrip(',')}"
-        return f"Alignment loss of the {what} <= {rounded_up(self.value)}"
+        return f"Alignment loss of the {what} <= {safely_rounded(self.value, 'up', decimals=4)}"
 
     def _facts(self) -> list[tuple[str, str]]:
         n_tried = len(self.bounds_tried)
@@ -154,7 +154,7 @@ class Certificate(Statement):
         if "run" in names:
             drawn += " and over the run"
         return [
-            ("holds with probability", f"{1 - self.epsilon:g} {drawn}"),
+            ("holds with probability", f"{confidence(self.epsilon)} {drawn}"),
             ("empirical loss", f"{self.empirical_loss:.4f}"),
             ("divergence", f"{self.divergence:.2f} nats"),
             ("bound", f"{self.bound} ({tried}{self.details.theorem}; {self.details.reference})"),
@@ -212,10 +212,8 @@ def certificate_of(
             assumptions.prior_assumption(prior_source),
             assumptions.input_assumption(summary),
             assumptions.loss_assumption(target),
-            assumptions.label_assumption(
-                is_binary=evidence.is_binary, n_declared=n_declared_classes(target)
-            ),
-            assumptions.constant_assumption(best.constant),
+            assumptions.label_assumption(is_binary=evidence.is_binary),
+            assumptions.constant_assumption(best),
             assumptions.object_assumption(of),
             *((assumptions.stream_assumption(),) if best.anytime else ()),
             *more_assumptions,
@@ -224,19 +222,10 @@ def certificate_of(
     )
 
 
-def n_declared_classes(target: Target) -> int | None:
-    """Return how many classes the user declared, if more than two may exist."""
-    if target.classes is None or not target.has_simplex_agreements:
-        return None
-    return len(target.classes)
-
-
 def label_yardsticks(sums: AlignmentSums, target: Target) -> KernelYardsticks:
     """Return what the losses of kernels on a sample can be compared with."""
     agreement = target.agreement(sums.totals)
-    # Minus the agreement of two classes: 1, or 1 / (K - 1) if K classes were declared.
-    apart = 1 / ((n_declared_classes(target) or 2) - 1)
-    differ = (1 + apart) * np.eye(len(agreement)) - apart
+    differ = 2 * np.eye(len(agreement)) - 1
     are_classes = target.classes is not None and np.allclose(agreement, differ, rtol=0, atol=1e-12)
     # The constant kernel has frequency zero, where the waves are the totals.
     aligned, self_pairs = sums.totals @ agreement @ sums.totals, np.vdot(agreement, sums.gram)
@@ -245,7 +234,6 @@ def label_yardsticks(sums: AlignmentSums, target: Target) -> KernelYardsticks:
         agreement=float(1 - 2 * constant),
         class_shares=tuple((sums.totals / sums.weight).tolist()) if are_classes else None,
         n_samples=sums.effective_samples,
-        apart=apart,
     )
 
 
@@ -321,7 +309,7 @@ def landmark_certificate(
                 facts.source, are_samples=facts.are_samples, are_foreign=facts.are_foreign
             ),
             assumptions.loss_assumption(target),
-            assumptions.constant_assumption(best.constant),
+            assumptions.constant_assumption(best),
             *((assumptions.choice_assumption(),) if is_free else ()),
         ),
         yardsticks=LandmarkYardsticks(

@@ -5,8 +5,9 @@ whatever was done to learn it.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import special
@@ -24,7 +25,7 @@ from pacfourier.core.alignment.summary import MOST_FINGERPRINTS, SampleSummary
 from pacfourier.core.alignment.sums import AlignmentSums, target_losses
 from pacfourier.core.alignment.targets import Target
 from pacfourier.pacbayes import assumptions
-from pacfourier.pacbayes.assumptions import Assumption, Ties
+from pacfourier.pacbayes.assumptions import Assumption, Ties, scaling_trace
 from pacfourier.pacbayes.certificate import Certificate, label_yardsticks
 from pacfourier.pacbayes.evidence import best_bound
 
@@ -34,12 +35,15 @@ __all__ = [
     "fresh_row_assumptions",
     "frozen_certificate",
     "overlap_log_chance",
+    "preparation_assumption",
 ]
 
 # Independent samples are refused for looking like copies with at most this probability.
 FALSE_ALARM = 1e-3
 # Exponents at which the chance of an overlap is bounded: the smallest of the bounds is used.
 EXPONENTS: FloatArray = np.geomspace(1e-4, 64.0, 40)
+# A function of how often the first sample has each row, of how often both have, and of its share.
+Distance: TypeAlias = Callable[[IntArray, Any, float], FloatArray]
 NEEDS_SCORES = (
     "declared binary labels and a map that was learned from labels: pass target_type='binary' if y "
     "can only have two values, else use bound='chernoff'."
@@ -76,19 +80,35 @@ class FreshRows(NamedTuple):
         The summary of the fresh rows.
     learned_from : SampleSummary or None
         The summary of the rows of the fit. None if it is unknown.
+    transformed : SampleSummary or None
+        The summary of the fresh rows as the model sees them, if steps before it change them.
     is_split : bool
-        Whether the library itself set the rows aside at random before the fit.
+        Whether the library itself set the rows aside at random before it learned from the others.
+    is_raw : bool
+        Whether the library also read the rows from the user's table itself. Otherwise steps that
+        it does not see, such as those of a pipeline, may have learned from them before.
+    group : str or None
+        The column that names groups, of which these are one random row each. None if rows are
+        independent draws.
     """
 
     summary: SampleSummary
     learned_from: SampleSummary | None = None
+    transformed: SampleSummary | None = None
     is_split: bool = False
+    is_raw: bool = False
+    group: str | None = None
+
+    @property
+    def seen(self) -> SampleSummary:
+        """The summary of the fresh rows as the model sees them."""
+        return self.summary if self.transformed is None else self.transformed
 
     @property
     def together(self) -> SampleSummary:
         """The summary of both, or of the fresh rows alone if the others are unknown."""
         known = self.learned_from
-        return self.summary if known is None else known.merge(self.summary)
+        return self.seen if known is None else known.merge(self.seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +180,7 @@ def frozen_certificate(
         yardsticks=label_yardsticks(kernel.sums, kernel.target),
         assumptions=(
             *fresh_row_assumptions(kernel.rows, ties, is_anytime=record.anytime),
+            _input_assumption(kernel.rows),
             assumptions.loss_assumption(kernel.target),
             assumptions.label_assumption(is_binary=kernel.target.is_binary),
             _bound_assumption(record),
@@ -192,16 +213,35 @@ def _record(bound: str | BoundRecord, quantities: Quantities) -> BoundRecord:
 def fresh_row_assumptions(
     rows: FreshRows, ties: Ties, *, is_anytime: bool = False
 ) -> tuple[Assumption, ...]:
-    """Return whether rows are independent draws, unseen by the fit, and not prepared together.
+    """Return whether rows are independent draws, and unseen by the fit.
 
     If the library split the sample, repeated rows are looked for in both parts together.
     """
     summary = rows.together if rows.is_split else rows.summary
     return (
-        assumptions.sample_assumption(summary, ties, is_anytime=is_anytime),
-        _fresh_assumption(rows),
-        _input_assumption(rows),
+        assumptions.sample_assumption(summary, ties, group=rows.group, is_anytime=is_anytime),
+        *((assumptions.group_assumption(rows.group),) if rows.group else ()),
+        _unseen_assumption(rows),
     )
+
+
+def preparation_assumption(rows: FreshRows) -> Assumption:
+    """Return whether X was prepared without a look at the rows that certify a predictor.
+
+    A scaler of all rows of a fit has seen the ones held out, as every step before a fit has, such
+    as a selection of columns. Most leave no trace. So all of them are treated alike: you vouch for
+    them, and a trace is named. Other rows that were scaled on themselves are not those of new data.
+    """
+    if not rows.is_split:
+        return _input_assumption(rows)
+    trace = scaling_trace(rows.together)
+    if trace is None:
+        return assumptions.input_assumption(rows.together)
+    reason = (
+        f"{trace}, so a scaler saw the rows held out, and you vouch that this does not matter. To "
+        "be sure, leave it out (the predictor scales columns itself), or certify on new rows."
+    )
+    return Assumption("inputs", "declared", reason)
 
 
 def _input_assumption(rows: FreshRows) -> Assumption:
@@ -213,12 +253,20 @@ def _input_assumption(rows: FreshRows) -> Assumption:
     return alone if alone.status == "violated" else assumptions.input_assumption(rows.together)
 
 
-def _fresh_assumption(rows: FreshRows) -> Assumption:
+def _unseen_assumption(rows: FreshRows) -> Assumption:
     """Return whether nothing was learned from the rows."""
+    if rows.is_raw:
+        reason = "they were held out at random before anything was learned from the table."
+        return Assumption("rows", "holds", reason)
     if rows.is_split:
-        return Assumption("rows", "holds", "they were held out at random before the fit.")
+        reason = (
+            "they were held out at random in this fit, and no step before it, such as a scaler or "
+            "a selection of columns, was fitted on them. If one was, call "
+            "certify_predictions(pipeline, X_new, y_new), which certifies all steps on new rows."
+        )
+        return Assumption("rows", "declared", reason)
     other = rows.learned_from
-    if other is not None and overlap_log_chance(other, rows.summary) < math.log(FALSE_ALARM):
+    if other is not None and overlap_log_chance(other, rows.seen) < math.log(FALSE_ALARM):
         reason = (
             "some of them were learned from: rows of the fit occur again, more often than chance "
             "allows. Pass rows that were held out before the fit."
@@ -240,12 +288,16 @@ def overlap_log_chance(first: SampleSummary, second: SampleSummary) -> float:
 
     If both samples are independent draws of one law, then of :math:`c` equal rows in both
     together, :math:`a \sim \mathrm{Binomial}(c, p)` are in the first, :math:`p = n_1 / N`, given
-    the number :math:`n_1` of all its rows. Copies agree better than that:
-    :math:`V = \sum_{c \ge 2} (a - c p)^2` is small. Atoms of the law, which both samples repeat by
-    right, agree no better than they should.
+    the number :math:`n_1` of all its rows. Copies agree better than that. If they are a large part
+    of both samples, :math:`V = \sum_{c \ge 2} (a - c p)^2` is small. If they are few, the number of
+    repeated rows that one sample has alone is small, :math:`V = \sum_{c \ge 2} 1[a \in \{0, c\}]`.
+    Atoms of the law, which both samples repeat by right, agree no better than they should. Of the
+    two bounds
 
     .. math:: \Pr(V \le v) \le \sqrt{8 n_1 n_2 / N}\; \min_s e^{s v} \prod_{c \ge 2}
-              \mathbb{E}\, e^{-s (a - c p)^2} .
+              \mathbb{E}\, e^{-s V_c}
+
+    the smaller is returned, times two.
 
     *Proof.* Chernoff's bound for independent :math:`a`; given their sum a probability is larger
     by :math:`1 / \Pr(\mathrm{Binomial}(N, p) = n_1)` at most, and
@@ -254,12 +306,24 @@ def overlap_log_chance(first: SampleSummary, second: SampleSummary) -> float:
     n_first, n_second = first.n_samples, second.n_samples
     share = n_first / (n_first + n_second)
     mine, theirs = _shared_counts(first, second)
-    totals, places = np.unique(mine + theirs, return_inverse=True)
-    seen = float(np.square(mine - (mine + theirs) * share).sum())
-    chances = EXPONENTS * seen
-    for total, times in zip(totals, np.bincount(places), strict=True):
-        chances = chances + times * _log_moments(int(total), share)
-    return float(chances.min(initial=0.0)) + 0.5 * math.log(8 * n_first * (1 - share))
+    totals, times = np.unique(mine + theirs, return_counts=True)
+    chance = 0.0
+    for distance in (_square_distance, _one_sidedness):
+        chances = EXPONENTS * float(distance(mine, mine + theirs, share).sum())
+        for total, number in zip(totals, times, strict=True):
+            chances = chances + number * _log_moments(int(total), share, distance)
+        chance = min(chance, float(chances.min()))
+    return chance + 0.5 * math.log(8 * n_first * (1 - share)) + math.log(2)
+
+
+def _square_distance(mine: IntArray, totals: IntArray | int, share: float) -> FloatArray:
+    return np.square(mine - totals * share)
+
+
+def _one_sidedness(mine: IntArray, totals: IntArray | int, share: float) -> FloatArray:
+    """Return one for rows that only one of the samples has, and zero for rows of both."""
+    del share
+    return np.asarray((mine == 0) | (mine == totals), dtype=np.float64)
 
 
 def _shared_counts(first: SampleSummary, second: SampleSummary) -> tuple[IntArray, IntArray]:
@@ -284,8 +348,8 @@ def _counts(summary: SampleSummary, rows: FloatArray) -> IntArray:
     return np.where(summary.fingerprints[places] == rows, summary.counts[places], 0)
 
 
-def _log_moments(total: int, share: float) -> FloatArray:
-    r"""Return :math:`\ln \mathbb{E}\, e^{-s (a - c p)^2}` for a binomial a and every exponent s."""
+def _log_moments(total: int, share: float, distance: Distance) -> FloatArray:
+    r"""Return :math:`\ln \mathbb{E}\, e^{-s V_c}` for a binomial a and every exponent s."""
     heads = np.arange(total + 1)
     logs = (
         special.gammaln(total + 1)
@@ -294,5 +358,5 @@ def _log_moments(total: int, share: float) -> FloatArray:
         + special.xlogy(heads, share)
         + special.xlog1py(total - heads, -share)
     )
-    penalties = EXPONENTS[:, np.newaxis] * (heads - total * share) ** 2
+    penalties = EXPONENTS[:, np.newaxis] * distance(heads, total, share)
     return np.asarray(special.logsumexp(logs - penalties, axis=1))

@@ -17,7 +17,6 @@ from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import softmax
 
 from pacfourier.arrays import FloatArray, IntArray
 
@@ -34,11 +33,12 @@ __all__ = [
     "gibbs_posterior",
     "inverse_temperature_of_size",
     "least_bounded_temperature",
-    "tilted_posteriors",
 ]
 
 Draw = Literal["replacement", "distinct", "weighted", "complementary"]
 DRAWS = ("replacement", "distinct", "weighted", "complementary")
+# These look at some rows of the data.
+DRAWS_FROM_ROWS = ("complementary",)
 # Multiplied by exp(-100), a number is smaller than the rounding error of the number itself.
 LARGEST_STEP = 100.0
 # How many widths of the posterior beta="bound" tries.
@@ -176,33 +176,6 @@ def gibbs_posterior(losses: FloatArray, inverse_temperature: float) -> FloatArra
     return weights / weights.sum()
 
 
-def tilted_posteriors(
-    log_shares: FloatArray, losses: FloatArray, inverse_temperatures: FloatArray
-) -> FloatArray:
-    r"""Return Gibbs posteriors that start from given weights instead of the uniform prior.
-
-    .. math:: Q^l_m \propto s^l_m \, e^{-t_l \hat L^l_m} .
-
-    It is the unique minimiser of :math:`t_l \sum_m Q_m \hat L^l_m + \mathrm{KL}(Q \Vert s^l)`. A
-    temperature of zero gives the shares s, and equal shares give the Gibbs posterior.
-
-    Parameters
-    ----------
-    log_shares : array of shape (n_posteriors, n_frequencies)
-        The logarithms of s, up to a constant.
-    losses : array of shape (n_posteriors, n_frequencies)
-    inverse_temperatures : array of shape (n_posteriors,)
-        The t, at least zero.
-
-    Returns
-    -------
-    posteriors : array of shape (n_posteriors, n_frequencies)
-    """
-    tilts = np.asarray(inverse_temperatures)[:, np.newaxis] * losses
-    posteriors: FloatArray = softmax(log_shares - tilts, axis=1)
-    return posteriors
-
-
 def inverse_temperature_of_size(losses: FloatArray, size: float) -> float:
     r"""Return the t at which the Gibbs posterior has a given effective sample size.
 
@@ -302,24 +275,34 @@ def decreasing_root(decreasing: Callable[[float], float], start: float) -> float
     return float(brentq(decreasing, lower, upper, xtol=1e-13, rtol=1e-14, maxiter=200))
 
 
+def _without_rows() -> IntArray:
+    """Raise ValueError: a choice was asked for that needs rows of the data."""
+    raise ValueError("draw='complementary' needs rows of the data, got none.")
+
+
 def draw_frequencies(
-    posterior: FloatArray, size: int, draw: Draw, rng: np.random.Generator
+    posterior: FloatArray,
+    size: int,
+    draw: Draw,
+    rng: np.random.Generator,
+    together: Callable[[], IntArray] = _without_rows,
 ) -> tuple[IntArray, FloatArray]:
     """Return the indices of the kept frequencies and their weights in the deployed kernel.
-
-    The draw "complementary" is not made here, because it needs data.
 
     Parameters
     ----------
     posterior : array of shape (n_candidates,)
     size : int
         The number of kept frequencies.
-    draw : {"replacement", "distinct", "weighted"}
+    draw : {"replacement", "distinct", "weighted", "complementary"}
         "replacement" draws independently, as in the paper. A concentrated posterior then gives the
         same frequency many times. "distinct" draws one frequency after the other without
         replacement, with probabilities proportional to the remaining weights. "weighted" keeps the
-        frequencies of largest weight, and their weights in proportion.
+        frequencies of largest weight, and their weights in proportion. "complementary" keeps what
+        ``together`` returns.
     rng : numpy.random.Generator
+    together : callable
+        Returns the indices of frequencies that were chosen together, on some rows of the data.
 
     Returns
     -------
@@ -331,6 +314,8 @@ def draw_frequencies(
     if draw == "weighted":
         chosen = _largest(posterior, size)
         return chosen, posterior[chosen] / posterior[chosen].sum()
+    if draw == "complementary":
+        return together(), np.full(size, 1 / size)
     choose = _independent if draw == "replacement" else _distinct
     return choose(posterior, size, rng), np.full(size, 1 / size)
 

@@ -1,8 +1,7 @@
 """Certificates of a predictor, from rows that it was not learned from."""
 
-import math
 from abc import abstractmethod
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,19 @@ from numpy.typing import ArrayLike, NDArray
 from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.bounds import holdout
 from pacfourier.bounds.arguments import bounded_vector, non_negative, positive, unit_open
-from pacfourier.bounds.result import rounded_up
-from pacfourier.pacbayes.assumptions import Assumption, Statement, Ties, run_assumption
-from pacfourier.pacbayes.holdout import FreshRows, fresh_row_assumptions
+from pacfourier.bounds.safe_side import confidence, safely_rounded
+from pacfourier.pacbayes.assumptions import (
+    Assumption,
+    Statement,
+    Ties,
+    new_rows,
+    run_assumption,
+)
+from pacfourier.pacbayes.holdout import (
+    FreshRows,
+    fresh_row_assumptions,
+    preparation_assumption,
+)
 from pacfourier.pacbayes.predictions import (
     Abstention,
     Confidences,
@@ -51,10 +60,14 @@ class PredictionCertificate(Statement):
         Probability, over the rows, that a statement fails.
     assumptions : tuple of Assumption
         If one of them is violated, every bound raises an error that says how to fix it.
+    group : str, default=None
+        The column that names groups, of which these are one random row each. Every statement is
+        then about a random row of a random new group. None means independent rows.
     """
 
     epsilon: float
     assumptions: tuple[Assumption, ...]
+    group: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         unit_open("epsilon", self.epsilon)
@@ -96,7 +109,8 @@ class PredictionCertificate(Statement):
         }
 
     def _probability(self) -> tuple[str, str]:
-        text = f"{1 - self.epsilon:g} over samples of {self.n_samples:,}"
+        one_of_each = ", one random row of each group" if self.group else ""
+        text = f"{confidence(self.epsilon)} over samples of {self.n_samples:,}{one_of_each}"
         return "holds with probability", text
 
 
@@ -108,12 +122,15 @@ class ClassCounts:
     ----------
     classes : array of shape (n_classes,)
     n_labelled, n_predicted, n_hits : arrays of shape (n_classes,)
+    are_disjoint : bool, default=True
+        Whether every row has one class. Otherwise it may have several labels, or none.
     """
 
     classes: NDArray[Any]
     n_labelled: IntArray
     n_predicted: IntArray
     n_hits: IntArray
+    are_disjoint: bool = True
 
 
 def class_counts(y: NDArray[Any], predictions: NDArray[Any], classes: NDArray[Any]) -> ClassCounts:
@@ -137,6 +154,7 @@ def label_set_counts(y: NDArray[Any], predictions: NDArray[Any]) -> ClassCounts:
         n_labelled=labelled.sum(axis=0),
         n_predicted=predicted.sum(axis=0),
         n_hits=(labelled & predicted).sum(axis=0),
+        are_disjoint=False,
     )
 
 
@@ -159,6 +177,8 @@ class ClassificationCertificate(PredictionCertificate):
     confidences : Confidences or None
         How confident the classifier is of each prediction. None if it does not say.
     counts : ClassCounts
+    group : str, default=None
+        The column that names groups, of which these are one random row each.
     """
 
     is_wrong: NDArray[np.bool_]
@@ -202,8 +222,11 @@ class ClassificationCertificate(PredictionCertificate):
     def _rates(self, n_rows: IntArray) -> dict[Any, float]:
         self._check_assumptions()
         # Recall and precision get half of epsilon each.
-        rates = least_rates(self.counts.n_hits, n_rows, self.epsilon / 2)
-        return dict(zip(self.counts.classes.tolist(), rates.tolist(), strict=True))
+        counts = self.counts
+        rates = least_rates(
+            counts.n_hits, n_rows, self.epsilon / 2, are_disjoint=counts.are_disjoint
+        )
+        return dict(zip(counts.classes.tolist(), rates.tolist(), strict=True))
 
     def abstention(self, error: float = 0.01) -> Abstention:
         """Return the confidence from which on few predictions are wrong.
@@ -259,7 +282,8 @@ class ClassificationCertificate(PredictionCertificate):
     def _headline(self) -> str:
         if self.violations:
             return "No certificate for the classifier"
-        return f"Error of the classifier <= {rounded_up(self.error)}"
+        on = f" on {new_rows(self.group)}" if self.group else ""
+        return f"Error of the classifier{on} <= {safely_rounded(self.error, 'up', decimals=4)}"
 
     def _facts(self) -> list[tuple[str, str]]:
         facts = [self._probability(), ("observed error", f"{self.observed_error:.4f}")]
@@ -271,30 +295,7 @@ class ClassificationCertificate(PredictionCertificate):
 
 def _lowest(rates: dict[Any, float]) -> str:
     name = min(rates, key=lambda each: rates[each])
-    return f">= {rounded_down(rates[name])} (class {name})"
-
-
-def rounded_down(value: float) -> str:
-    """Return a number as text, rounded down to four decimals.
-
-    Examples
-    --------
-    >>> rounded_down(0.97119)
-    '0.9711'
-    """
-    return rounded_up(-value).lstrip("-")
-
-
-def shortened_up(value: float) -> str:
-    """Return a non-negative number as text, rounded up to four significant digits.
-
-    Examples
-    --------
-    >>> shortened_up(12.3411), shortened_up(0.0), shortened_up(54321.0)
-    ('12.35', '0', '5.433e+04')
-    """
-    n_digits = 3 - math.floor(math.log10(value)) if value else 0
-    return f"{float(rounded_up(value, n_digits)):.4g}"
+    return f">= {safely_rounded(rates[name], 'down', decimals=4)} (class {name})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -312,9 +313,15 @@ class RegressionCertificate(PredictionCertificate):
         If one of them is violated, every bound raises an error that says how to fix it.
     absolute_errors : array of shape (n_samples,)
         Distance between prediction and label. Of several outputs, the largest counts.
+    least_half_widths : array of shape (n_samples,)
+        The least h for which the interval of prediction - h to prediction + h contains the label,
+        as floating-point numbers are added. Otherwise like the absolute errors.
+    group : str, default=None
+        The column that names groups, of which these are one random row each.
     """
 
     absolute_errors: FloatArray
+    least_half_widths: FloatArray
 
     @property
     def n_samples(self) -> int:
@@ -333,10 +340,11 @@ class RegressionCertificate(PredictionCertificate):
         -------
         half_width : float
             With probability 1 - epsilon, the interval contains the labels of at least this share
-            of new rows. Infinite if there are too few rows to tell.
+            of new rows, if its ends are computed in the type of the predictions. Infinite if there
+            are too few rows to tell.
         """
         self._check_assumptions()
-        return half_width(self.absolute_errors, unit_open("coverage", coverage), self.epsilon)
+        return half_width(self.least_half_widths, unit_open("coverage", coverage), self.epsilon)
 
     def exceedance(self, tolerance: float) -> float:
         """Return an upper bound on the share of new rows whose error exceeds a tolerance.
@@ -392,10 +400,10 @@ class RegressionCertificate(PredictionCertificate):
     def _headline(self) -> str:
         if self.violations:
             return "No certificate for the regressor"
-        width, share = self.half_width(), f"{100 * USUAL_COVERAGE:g} % of new rows"
+        width, share = self.half_width(), f"{100 * USUAL_COVERAGE:g} % of {new_rows(self.group)}"
         if width == np.inf:
             return f"Too few rows to bound the absolute error of the regressor for {share}"
-        return f"Absolute error of the regressor <= {shortened_up(width)} for {share}"
+        return f"Absolute error of the regressor <= {safely_rounded(width, 'up')} for {share}"
 
     def _facts(self) -> list[tuple[str, str]]:
         mean, median = self.absolute_errors.mean(), np.median(self.absolute_errors)
@@ -408,6 +416,7 @@ def prediction_assumptions(rows: FreshRows, ties: Ties = None) -> tuple[Assumpti
     reason = "you use exactly this model. A model that is fitted again needs a new certificate."
     return (
         *fresh_row_assumptions(rows, ties),
+        preparation_assumption(rows),
         Assumption("object", "declared", reason),
         *((run_assumption(),) if rows.is_split else ()),
     )

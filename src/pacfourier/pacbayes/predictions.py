@@ -6,7 +6,7 @@ of errors is binomial, whatever the predictor is and however it was learned. Wit
 """
 
 from bisect import bisect_left, bisect_right
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ __all__ = [
     "fewest_rows",
     "half_width",
     "last_threshold",
+    "least_half_widths",
     "least_rates",
     "least_share",
     "mean_loss_bound",
@@ -33,20 +34,29 @@ __all__ = [
 ]
 
 
-def least_rates(n_hits: IntArray, n_rows: IntArray, epsilon: float) -> FloatArray:
+def least_rates(
+    n_hits: IntArray, n_rows: IntArray, epsilon: float, *, are_disjoint: bool = True
+) -> FloatArray:
     r"""Return lower bounds on the success rates of several groups of rows, all at once.
 
-    .. math:: p_c \ge \inf\{p : \Pr[\mathrm{Binomial}(n_c, p) \ge k_c] > \varepsilon / G\} ,
+    .. math:: p_c \ge \inf\{p : \Pr[\mathrm{Binomial}(n_c, p) \ge k_c] > \varepsilon / G\} .
 
-    where G groups have rows. The bound of a group without rows is zero.
+    If the groups are disjoint, as classes are, G is the number of groups that have rows. If a row
+    may be in several groups, as with label sets, G is the number of all groups. The bound of a
+    group without rows is zero.
 
-    *Proof.* Let the group of a row be its class. Given all groups, the successes of the rows are
+    *Proof for disjoint groups.* Given the group of each row, the successes of the rows are
     independent, with probability :math:`p_c` in group c. So :math:`k_c` is binomial, G is fixed,
     and the union bound over the G groups with rows gives the statement.
+
+    *Proof for others.* A success in one group may depend on which other groups the row is in, so
+    G must not depend on the rows. Given which rows are in group c, and nothing else about them,
+    the successes in c are independent, with probability :math:`p_c`. So the bound of c fails with
+    probability at most :math:`\varepsilon / G`, and the union bound is over all groups.
     """
     has_rows = n_rows > 0
     rates = np.zeros(len(n_rows))
-    share = epsilon / max(int(has_rows.sum()), 1)
+    share = epsilon / (max(int(has_rows.sum()), 1) if are_disjoint else len(n_rows))
     for group in np.flatnonzero(has_rows):
         n, k = int(n_rows[group]), int(n_hits[group])
         rates[group] = 1.0 - holdout(n_errors=n - k, n_samples=n, epsilon=share).value
@@ -76,26 +86,53 @@ def most_errors(n_rows: int, rate: float, epsilon: float) -> int:
     return bisect_right(errors, level, key=lambda k: binomial_cdf(k, n_rows, rate)) - 1
 
 
-def half_width(absolute_errors: FloatArray, coverage: float, epsilon: float) -> float:
-    r"""Return h such that new absolute errors are at most h with a wished probability.
+def least_half_widths(y: NDArray[Any], predictions: NDArray[Any]) -> FloatArray:
+    r"""Return, for each row, the least half width whose interval contains the label.
+
+    .. math:: R = \min\{h \ge 0 : f \ominus h \le y \le f \oplus h\} ,
+
+    where :math:`\ominus` and :math:`\oplus` subtract and add in the precision of the predictions f,
+    which is single or double. The distance :math:`|y - f|`, once rounded, may be too small: then
+    its interval does not contain y. Of several outputs, the largest R counts.
+
+    Rounding keeps the order, so the interval grows with h, and R is found by halving the range.
+    The order of non-negative floating-point numbers is that of their bits.
+    """
+    is_single = predictions.dtype == np.float32
+    kind, bits = (np.float32, np.int32) if is_single else (np.float64, np.int64)
+    f = predictions.astype(kind, copy=False)
+    low, high = np.zeros(f.shape, dtype=bits), np.full(f.shape, np.inf, dtype=kind).view(bits)
+    while (low < high).any():
+        middle = low + (high - low) // 2
+        h = middle.view(kind)
+        with np.errstate(over="ignore"):
+            is_inside = (f - h <= y) & (y <= f + h)
+        low, high = np.where(is_inside, low, middle + 1), np.where(is_inside, middle, high)
+    widths: FloatArray = high.view(kind)
+    return widths if widths.ndim == 1 else widths.max(axis=1)
+
+
+def half_width(least_widths: FloatArray, coverage: float, epsilon: float) -> float:
+    r"""Return h such that the intervals of a share of new rows contain their labels.
 
     .. math:: h = R_{(n - j)}, \qquad
               j = \max\{j : \Pr[\mathrm{Binomial}(n, 1 - c) \le j] \le \varepsilon\} ,
 
-    the largest absolute error but j, for the coverage c. It is infinite if there is no such j.
-    With probability at least :math:`1 - \varepsilon` over these rows, the interval
+    the largest of the ``least_half_widths`` R but j, for the coverage c. It is infinite if there
+    is no such j. With probability at least :math:`1 - \varepsilon` over these rows, the interval
     :math:`f(x) \pm h` contains a share of at least c of all new labels (vovk2012). Split conformal
     intervals promise this on average over such rows only.
 
-    *Proof.* Let q be the smallest number with :math:`\Pr(R \le q) \ge c`. If the coverage of h is
-    below c, then :math:`h < q`, and all but j errors are below q. So at most j of the n rows have
+    *Proof.* The interval of h contains a label if and only if :math:`R \le h`. Let q be the
+    smallest number with :math:`\Pr(R \le q) \ge c`. If the coverage of h is below c, then
+    :math:`h < q`, and all but j of the R are below q. So at most j of the n rows have
     :math:`R \ge q`, which has probability :math:`1 - c` or more.
     """
-    n_above = most_errors(len(absolute_errors), 1.0 - coverage, epsilon)
+    n_above = most_errors(len(least_widths), 1.0 - coverage, epsilon)
     if n_above < 0:
         return np.inf
-    place = len(absolute_errors) - 1 - n_above
-    return float(np.partition(absolute_errors, place)[place])
+    place = len(least_widths) - 1 - n_above
+    return float(np.partition(least_widths, place)[place])
 
 
 class Abstention(NamedTuple):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pacfourier.bounds.result import rounded_up
+from pacfourier.bounds.safe_side import safely_rounded
 
 __all__ = [
     "KernelYardsticks",
@@ -36,14 +36,11 @@ class KernelYardsticks:
         Share of each class in the sample. None if the labels are not classes.
     n_samples : float
         Number of samples; Kish's number if they have weights.
-    apart : float
-        Minus the agreement of two classes: 1, or 1 / (K - 1) if K classes were declared.
     """
 
     agreement: float
     class_shares: tuple[float, ...] | None
     n_samples: float
-    apart: float = 1.0
 
     @property
     def constant(self) -> float:
@@ -63,7 +60,7 @@ class KernelYardsticks:
         """The smallest loss of any kernel. None if the labels are not classes."""
         if self.class_shares is None:
             return None
-        return least_kernel_loss(self.class_shares, self.n_samples, apart=self.apart)
+        return least_kernel_loss(self.class_shares, self.n_samples)
 
 
 @dataclass(frozen=True)
@@ -129,7 +126,7 @@ def least_unrelated_loss(agreement: float) -> float:
     return min(ZERO, (1 - agreement) / 2)
 
 
-def least_kernel_loss(shares: ArrayLike, n_samples: float = np.inf, *, apart: float = 1.0) -> float:
+def least_kernel_loss(shares: ArrayLike, n_samples: float = np.inf) -> float:
     r"""Return the smallest alignment loss of a positive definite kernel with k(x, x) = 1.
 
     Classes have the shares :math:`p_k`. For two independent draws the smallest loss is
@@ -145,11 +142,6 @@ def least_kernel_loss(shares: ArrayLike, n_samples: float = np.inf, *, apart: fl
     than all others together, so the smallest length of their sum is
     :math:`\max(0, 2 p_{\max} - 1)`.
 
-    If two classes agree by -a instead of -1, the mean is
-    :math:`(1 + a) \sum_k |s_k|^2 - a |\sum_k s_k|^2`, and the same proof applies. For the simplex
-    agreement :math:`a = 1 / (K - 1)` of K classes of equal size, the smallest loss is
-    :math:`\frac12 - \frac{1}{2 (K - 1)}`.
-
     The loss on a sample is a mean over pairs of different samples. A mean M over all pairs, where
     the n pairs i = j count one, is :math:`(n M - 1) / (n - 1)` over these.
 
@@ -159,8 +151,6 @@ def least_kernel_loss(shares: ArrayLike, n_samples: float = np.inf, *, apart: fl
         The shares of the classes, which sum to one.
     n_samples : float, default=inf
         Number of samples. Infinity gives the loss of two independent draws.
-    apart : float, default=1.0
-        Minus the agreement of two classes.
 
     Returns
     -------
@@ -170,12 +160,10 @@ def least_kernel_loss(shares: ArrayLike, n_samples: float = np.inf, *, apart: fl
     --------
     >>> round(least_kernel_loss([0.1] * 10), 12)
     0.4
-    >>> round(least_kernel_loss([0.1] * 10, apart=1 / 9), 4)
-    0.4444
     """
     lengths = np.asarray(shares, dtype=np.float64)
     shortest = max(0.0, 2 * float(lengths.max()) - 1)
-    mean = (1 + apart) * float(lengths @ lengths) - apart * shortest**2
+    mean = 2 * float(lengths @ lengths) - shortest**2
     return max(0.0, (1 - (mean - 1 / n_samples) / (1 - 1 / n_samples)) / 2)
 
 
@@ -226,7 +214,8 @@ def yardstick_facts(
     normalised = normalised_loss(value, yardsticks)
     if normalised is not None:
         scale = "(0 is perfect, 1 is unrelated to the labels)"
-        facts.append(("normalised", f"{rounded_up(normalised, 2)} {scale}"))
+        shown = safely_rounded(normalised, "up", decimals=2)
+        facts.append(("normalised", f"{shown} {scale}"))
     answer = (
         "yes: the kernel carries information about the labels; a kernel that was not learned may "
         "do so too"

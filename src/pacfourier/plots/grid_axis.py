@@ -113,7 +113,8 @@ def grid_axis(table: Any, place: int, size: int) -> GridAxis:
 
 
 def _category_axis(column: Any, name: str, is_missing: np.ndarray) -> GridAxis:
-    texts = np.where(is_missing, "missing", np.asarray(column).astype(str))
+    cells = zip(np.asarray(column).tolist(), is_missing, strict=True)
+    texts = np.array(["missing" if gap else str(cell) for cell, gap in cells], dtype=object)
     found, first, counts = np.unique(texts, return_index=True, return_counts=True)
     order = np.argsort(-counts, kind="stable")[:MOST_CATEGORIES]
     return GridAxis(

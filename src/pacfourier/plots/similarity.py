@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacfourier.data.distances import kernel_matrix
 from pacfourier.plots.axes import CLASS_COLOURS, drawing_axes
 
-__all__ = ["SimilarityDisplay", "plane_grid", "scatter_classes"]
+__all__ = ["SimilarityDisplay"]
 
 MARGIN = 0.08
 
@@ -74,7 +74,7 @@ class SimilarityDisplay:
         """
         check_is_fitted(estimator)
         samples, labels = np.asarray(X), np.asarray(y)
-        grid_x, grid_y = plane_grid(samples, n_grid)
+        grid_x, grid_y = _plane_grid(samples, n_grid)
         points = np.column_stack([grid_x.ravel(), grid_y.ravel()])
         point: Any = estimator.landmarks_[[landmark]]
         if hasattr(estimator, "spectrum_"):
@@ -119,13 +119,13 @@ class SimilarityDisplay:
             alpha=0.75,
         )
         if X is not None and y is not None:
-            scatter_classes(self.ax_, X, y)
+            _scatter_classes(self.ax_, X, y)
         self.ax_.plot(*self.landmark, "*", color="gold", markersize=15, markeredgecolor="black")
         self.ax_.set(xticks=[], yticks=[], aspect="equal")
         return self
 
 
-def plane_grid(X: np.ndarray, n_grid: int) -> tuple[np.ndarray, np.ndarray]:
+def _plane_grid(X: np.ndarray, n_grid: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the coordinates of a grid over a square that contains the samples and a margin."""
     if X.shape[1] != 2:
         raise ValueError(f"X must have two columns to be drawn, got {X.shape[1]}.")
@@ -136,7 +136,7 @@ def plane_grid(X: np.ndarray, n_grid: int) -> tuple[np.ndarray, np.ndarray]:
     return grid_x, grid_y
 
 
-def scatter_classes(ax: Any, X: np.ndarray, y: np.ndarray) -> None:
+def _scatter_classes(ax: Any, X: np.ndarray, y: np.ndarray) -> None:
     """Draw samples, with one colour per class."""
     for index, label in enumerate(np.unique(y)):
         colour = CLASS_COLOURS[index % len(CLASS_COLOURS)]

@@ -1,1 +1,1 @@
-"""Self-contained HTML reports about models of tables and about reproductions."""
+"""Self-contained HTML reports about models of tables."""

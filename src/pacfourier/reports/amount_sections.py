@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pacfourier.bounds.safe_side import safely_rounded
 from pacfourier.pacbayes.prediction_certificate import (
     USUAL_COVERAGE,
     RegressionCertificate,
-    shortened_up,
 )
-from pacfourier.reports.certified import valid_certificate
+from pacfourier.reports.certified import rows_promised, valid_certificate
 from pacfourier.reports.charts import chart, diagonal, dots, number_axis, strip
 from pacfourier.reports.page import Markup, figure, section, side_by_side, table
 
@@ -28,7 +28,7 @@ def amount_sections(fit: "TableFit") -> list[Markup]:
     return [
         section(
             "Size of the errors",
-            *_certified_text(width),
+            *_certified_text(fit, width),
             side_by_side(
                 _scatter(fit, truth, predictions, width), _quantiles(np.abs(truth - predictions))
             ),
@@ -66,16 +66,17 @@ def _scatter(
     caption = f"{some}. On the dotted line, predictions are right."
     if width is not None:
         share = f"{100 * USUAL_COVERAGE:g} %"
-        caption += f" At least {share} of new rows lie between the dashed lines, as certified."
+        law = rows_promised(fit)
+        caption += f" At least {share} of {law} lie between the dashed lines, as certified."
     return figure(drawn, caption)
 
 
-def _certified_text(width: float | None) -> list[str]:
+def _certified_text(fit: "TableFit", width: float | None) -> list[str]:
     if width is None:
         return []
     return [
-        f"Certified: for at least {100 * USUAL_COVERAGE:g} % of new rows, the absolute error is at "
-        f"most {shortened_up(width)}."
+        f"Certified: for at least {100 * USUAL_COVERAGE:g} % of {rows_promised(fit)}, "
+        f"the absolute error is at most {safely_rounded(width, 'up')}."
     ]
 
 

@@ -3,18 +3,18 @@
 from math import isinf
 from typing import TYPE_CHECKING, TypeAlias
 
-from pacfourier.bounds.result import rounded_up
+from pacfourier.bounds.safe_side import confidence, safely_rounded
+from pacfourier.pacbayes.assumptions import new_rows
 from pacfourier.pacbayes.prediction_certificate import (
     USUAL_COVERAGE,
     ClassificationCertificate,
     RegressionCertificate,
-    shortened_up,
 )
 
 if TYPE_CHECKING:
     from pacfourier.tabular.model import TableFit
 
-__all__ = ["certified_meaning", "statement", "valid_certificate"]
+__all__ = ["certified_meaning", "rows_promised", "statement", "valid_certificate"]
 
 NOT_CERTIFIED = (
     "The numbers below were observed on rows that the model was not learned from. They guarantee "
@@ -37,6 +37,11 @@ def valid_certificate(fit: "TableFit") -> PredictorCertificate | None:
     return certificate
 
 
+def rows_promised(fit: "TableFit") -> str:
+    """Return which rows the certified numbers of a fit are about."""
+    return new_rows(fit.model.record["settings"]["group"])
+
+
 def statement(fit: "TableFit") -> str:
     """Return what is certified about a fit, or what its numbers are worth without a certificate."""
     certificate = valid_certificate(fit)
@@ -46,31 +51,32 @@ def statement(fit: "TableFit") -> str:
 
 
 def certified_meaning(certificate: PredictorCertificate) -> str:
-    """Return what a certificate says about new rows."""
+    """Return what a certificate says about new rows, or about random rows of new groups."""
     if isinstance(certificate, ClassificationCertificate):
         claim, seen = _classes_claim(certificate)
     else:
         claim, seen = _amounts_claim(certificate)
+    many = "" if certificate.group is None else " Each group counts once, however many rows it has."
     return (
-        f"{claim} This holds with probability {1 - certificate.epsilon:g} over the "
+        f"{claim}{many} This holds with probability {confidence(certificate.epsilon)} over the "
         f"{certificate.n_samples:,} rows that were held out to certify the model. {seen}"
     )
 
 
 def _classes_claim(certificate: ClassificationCertificate) -> tuple[str, str]:
-    share = f"{rounded_up(100 * certificate.error, 2)} %"
+    share = f"{safely_rounded(100 * certificate.error, 'up', decimals=2)} %"
     observed = f"{100 * certificate.observed_error:.2f} %"
     return (
-        f"Of new rows like these, at most {share} are predicted wrongly.",
+        f"Of {new_rows(certificate.group)} like these, at most {share} are predicted wrongly.",
         f"On the rows that certify the model, {observed} were.",
     )
 
 
 def _amounts_claim(certificate: RegressionCertificate) -> tuple[str, str]:
-    width, share = shortened_up(certificate.half_width()), f"{100 * USUAL_COVERAGE:g} %"
+    width, share = safely_rounded(certificate.half_width(), "up"), f"{100 * USUAL_COVERAGE:g} %"
     mean = f"{certificate.absolute_errors.mean():.4g}"
     return (
-        f"For at least {share} of new rows like these, the true value lies within {width} of the "
-        "prediction.",
+        f"For at least {share} of {new_rows(certificate.group)} like these, the true value lies "
+        f"within {width} of the prediction.",
         f"On the rows that certify the model, the mean absolute error was {mean}.",
     )

@@ -12,12 +12,12 @@ from sklearn.metrics import (
 )
 
 from pacfourier.arrays import FloatArray
+from pacfourier.bounds.safe_side import safely_rounded
 from pacfourier.pacbayes.prediction_certificate import (
     ClassificationCertificate,
     class_counts,
-    rounded_down,
 )
-from pacfourier.reports.certified import valid_certificate
+from pacfourier.reports.certified import rows_promised, valid_certificate
 from pacfourier.reports.charts import bars_below, chart, diagonal, dots, intervals, line, share_axis
 from pacfourier.reports.page import Markup, details, figure, section, side_by_side, table
 
@@ -54,14 +54,16 @@ def positive_class(fit: "TableFit") -> str:
 
 def _per_class_section(fit: "TableFit") -> Markup:
     classes = fit.model.target.classes
-    counts = class_counts(*_labels(fit.held_out), np.array(classes))
+    counts = class_counts(
+        fit.held_out.truth, fit.held_out.predictions, np.array(classes, dtype=object)
+    )
     bounds = _certified_rates(fit)
     rows = []
     for name, n_labelled, n_predicted, n_hits in zip(
         counts.classes, counts.n_labelled, counts.n_predicted, counts.n_hits, strict=True
     ):
         rates = [_rate(n_hits, n_labelled), _rate(n_hits, n_predicted)]
-        lower = [rounded_down(each[name]) if name in each else "" for each in bounds]
+        lower = [_lower_bound(each, name) for each in bounds]
         rows.append([name, f"{n_labelled:,}", rates[0], *lower[:1], rates[1], *lower[1:]])
     headers = ["class", "rows", "recall", "precision"]
     if bounds:
@@ -76,13 +78,17 @@ def _per_class_section(fit: "TableFit") -> Markup:
     )
     if bounds:
         text += (
-            " Certified numbers are lower bounds for new rows. All of them hold together, with the "
-            "probability named above."
+            f" Certified numbers are lower bounds for {rows_promised(fit)}. All of them hold "
+            "together, with the probability named above."
         )
     many = len(rows) > MOST_OPEN
     return section(
         "Each class", text, details(f"All classes ({len(rows):,})", shown) if many else shown
     )
+
+
+def _lower_bound(bounds: dict[str, float], name: str) -> str:
+    return safely_rounded(bounds[name], "down", decimals=4) if name in bounds else ""
 
 
 def _certified_rates(fit: "TableFit") -> list[dict[str, float]]:
@@ -92,11 +98,6 @@ def _certified_rates(fit: "TableFit") -> list[dict[str, float]]:
         return []
     rates = (certificate.recall, certificate.precision)
     return [{str(name): rate for name, rate in each.items()} for each in rates]
-
-
-def _labels(held_out: "HeldOut") -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return true and predicted classes."""
-    return np.asarray(held_out.truth).astype(str), np.asarray(held_out.predictions).astype(str)
 
 
 def _rate(n_hits: int, n_rows: int) -> str:
@@ -194,7 +195,7 @@ def _calibration_section(fit: "TableFit") -> Markup:
         event = f"the class is {name}"
     else:
         probabilities = np.asarray(held_out.probabilities).max(axis=1)
-        happened = np.equal(*_labels(held_out))
+        happened = held_out.truth == held_out.predictions
         event = "the prediction is right"
     bins = reliability(probabilities, happened)
     full = bins.counts > 0
@@ -230,7 +231,7 @@ def _bin_table(bins: Reliability) -> Markup:
 def _scores(held_out: "HeldOut", classes: list[str], name: str) -> tuple[FloatArray, NDArray[Any]]:
     """Return the probability of a class for each held-out row, and whether it is the true one."""
     probabilities = np.asarray(held_out.probabilities)[:, classes.index(name)]
-    return probabilities, np.asarray(held_out.truth).astype(str) == name
+    return probabilities, held_out.truth == name
 
 
 def _threshold_section(fit: "TableFit") -> Markup:
@@ -247,22 +248,25 @@ def _threshold_section(fit: "TableFit") -> Markup:
         side_by_side(_roc(scores, happened, name), _precision_recall(scores, happened, name)),
     ]
     found = fit.model.record["thresholds"]
-    return section("Thresholds", *parts, *([_threshold_table(found, name)] if found else []))
+    return section("Thresholds", *parts, *([threshold_table(fit)] if found else []))
 
 
-def _threshold_table(found: list[dict[str, float]], name: str) -> Markup:
+def threshold_table(fit: "TableFit") -> Markup:
+    """Return the thresholds for several recalls, as they are stored with the model."""
+    name = positive_class(fit)
     rows = [
         (
             f"{each['recall']:g}",
-            *(f"{each[key]:.4f}" for key in ("threshold", "precision", "alarms")),
+            safely_rounded(each["threshold"], "down"),
+            *(f"{each[key]:.4f}" for key in ("precision", "alarms")),
         )
-        for each in found
+        for each in fit.model.record["thresholds"]
     ]
     caption = (
-        f"Thresholds for the class {name}. Of new rows of this class, each finds at least the "
-        "share in the first column. All of them hold together, with the probability named above. "
-        "A threshold of zero means that there are too few rows to promise more. Precision and the "
-        "share of flagged rows were observed."
+        f"Thresholds for the class {name}. Of {rows_promised(fit)} that are of this class, each "
+        "finds at least the share in the first column. All of them hold together, with the "
+        "probability named above. A threshold of zero means that there are too few rows to promise "
+        "more. Precision and the share of flagged rows were observed."
     )
     headers = ["certified recall", "threshold", "precision", "share of rows flagged"]
     return table(headers, rows, numeric=range(4), caption=caption)

@@ -109,7 +109,7 @@ def _intended_use(fit: "TableFit") -> str:
     more = f" and {n_more:,} more" if n_more > 0 else ""
     text = advice(fit.results, is_amount=fit.model.target.task == "regression")
     return (
-        f"Use it for new rows that come from where the table came from, with the columns {columns}"
+        f"Use it for rows that come from where the table came from, with the columns {columns}"
         f"{more}. Should you use it? {text}"
     )
 

@@ -2,9 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from pacfourier.arrays import FloatArray
@@ -20,8 +22,10 @@ from pacfourier.pacbayes.prediction_certificate import (
     class_counts,
     prediction_assumptions,
 )
+from pacfourier.pacbayes.predictions import least_half_widths
 from pacfourier.tabular.columns import Strays, stray_notes
 from pacfourier.tabular.evaluation import losses_of
+from pacfourier.tabular.first_pass import Division, check_columns, group_numbers, one_of_each
 from pacfourier.tabular.fresh_rows import FEWEST_ROWS_RECOGNISED
 from pacfourier.tabular.model import TableCertificate, TableModel
 from pacfourier.tabular.reading.table_blocks import Advance, Table, advancing_blocks, unheard
@@ -32,13 +36,18 @@ from pacfourier.tabular.training_rows import frame_summary, unlabelled_notes
 COINCIDENCE = 2e-4
 
 
+# The word that means no groups, and the seed with which the row of each group is chosen.
+NO_GROUPS, SEED = "none", 8_116_230_447
+
+
 class Observed(NamedTuple):
-    """What a block of labelled rows says about a model."""
+    """What the rows of a block that count say about a model."""
 
     losses: FloatArray
-    confidences: FloatArray
+    # The confidence of each predicted class, or the least half width around each amount.
+    scores: FloatArray
     classes: ClassCounts | None
-    bucket_counts: NDArray[np.int64]
+    summary: SampleSummary
 
 
 def fresh_certificate(
@@ -48,6 +57,7 @@ def fresh_certificate(
     is_fresh: bool = False,
     epsilon: float = 0.05,
     ties: Ties = None,
+    group: str | None = None,
 ) -> TableCertificate:
     """Return bounds on the errors of a model, from rows that it was not fitted on.
 
@@ -67,12 +77,15 @@ def fresh_certificate(
         Probability, over these rows, that a bound fails.
     ties : {None, "genuine"}, default=None
         Say "genuine" if rows repeat because the columns have few values, not as copies.
+    group : str, default=None
+        The column of groups, of which one random row each counts. By default, that of the fit, if
+        it had one. Say "none" if rows are independent draws.
 
     Returns
     -------
     certificate : ClassificationCertificate or RegressionCertificate
     """
-    return certified_rows(model, table, is_fresh, epsilon, ties).certificate
+    return certified_rows(model, table, is_fresh, epsilon, ties, group).certificate
 
 
 class CertifiedRows(NamedTuple):
@@ -88,6 +101,7 @@ def certified_rows(
     is_fresh: bool,
     epsilon: float,
     ties: Ties,
+    group: str | None = None,
     advance: Advance = unheard,
 ) -> CertifiedRows:
     """Return the certificate of fresh rows, and notes. See ``fresh_certificate``.
@@ -95,59 +109,135 @@ def certified_rows(
     ``advance`` is told which share of the rows is done.
     """
     check_labelled(model, table)
-    strays, counted = Strays(), Counter[str]()
-    blocks: list[Observed] = []
-    summary: SampleSummary | None = None
-    for observed, found in observed_blocks(model, table, strays, counted, advance):
-        blocks.append(observed)
-        summary = found if summary is None else summary.merge(found)
-    if summary is None:
+    column = group_column(model, table, group)
+    is_chosen = None if column is None else one_row_of_each_group(model, table, column)
+    strays, counted, stored = Strays(), Counter[str](), np.zeros_like(model.row_counts.counts)
+    blocks = list(observed_blocks(model, table, is_chosen, strays, counted, stored, advance))
+    if not blocks:
         raise InputError(
             f"data must have values of {model.target.name!r} to certify with, got none."
         )
-    losses = np.concatenate([block.losses for block in blocks])
-    counts = np.sum([block.bucket_counts for block in blocks], axis=0)
-    check_fresh(model, counts, len(losses), is_fresh)
-    assumptions = prediction_assumptions(FreshRows(summary), ties)
-    notes = [*stray_notes(strays), *unlabelled_notes(counted, model.target.name)]
-    notes += unknown_notes(counted, model.target.name)
-    if model.target.task == "regression":
-        return CertifiedRows(RegressionCertificate(epsilon, assumptions, losses), notes)
-    confidences = Confidences(np.concatenate([block.confidences for block in blocks]), 1.0)
-    classes = merged_counts([block.classes for block in blocks])
-    is_wrong = losses > 0
-    certificate = ClassificationCertificate(epsilon, assumptions, is_wrong, confidences, classes)
-    return CertifiedRows(certificate, notes)
+    check_fresh(model, stored, counted["rows"] - counted["without label"], is_fresh)
+    target = model.target.name
+    notes = [*stray_notes(strays), *unlabelled_notes(counted, target)]
+    notes += [*unknown_notes(counted, target), *group_notes(counted, column)]
+    return CertifiedRows(certificate_of_blocks(model, blocks, epsilon, ties, column), notes)
+
+
+def group_column(model: TableModel, table: Table, group: str | None) -> str | None:
+    """Return the column of groups of new rows, or None if rows are independent draws."""
+    if group == NO_GROUPS:
+        return None
+    if group is not None:
+        check_columns(table, Division(model.target.name, group=group))
+        return group
+    known: str | None = model.record["settings"]["group"]
+    if known is not None and known not in table.names:
+        raise InputError(
+            f"data must have the column {known!r}, because the model was fitted with groups, got "
+            f"the columns {listed(table.names)}. Rows of one group are not independent. Pass "
+            "--group if the column has another name, or --group none if each row is an "
+            "independent draw."
+        )
+    return known
+
+
+def one_row_of_each_group(model: TableModel, table: Table, group: str) -> NDArray[np.bool_]:
+    """Return for each row of a table whether it counts: a random labelled row of each group."""
+    rng = np.random.default_rng(SEED)
+    groups, samples, labelled = [], [], []
+    for block in table.blocks([model.target.name, group]):
+        alone, sample = rng.random((len(block), 2)).T
+        groups.append(group_numbers(block[group], alone, SEED))
+        samples.append(sample)
+        labelled.append(model.target.labels(block).is_present)
+    if not labelled:
+        return np.zeros(0, dtype=bool)
+    is_chosen = np.concatenate(labelled)
+    places = np.flatnonzero(is_chosen)
+    chosen = one_of_each(np.concatenate(groups)[places], np.concatenate(samples)[places])
+    is_chosen[np.delete(places, chosen)] = False
+    return is_chosen
 
 
 def observed_blocks(
-    model: TableModel, table: Table, strays: Strays, counted: Counter[str], advance: Advance
-) -> Iterator[tuple[Observed, SampleSummary]]:
-    """Yield what each block of labelled rows says about a model, and what the rows are.
+    model: TableModel,
+    table: Table,
+    is_chosen: NDArray[np.bool_] | None,
+    strays: Strays,
+    counted: Counter[str],
+    stored: NDArray[np.int64],
+    advance: Advance,
+) -> Iterator[Observed]:
+    """Yield what the rows of each block that count say about a model; None means all rows.
 
-    Unreadable cells are added to ``strays``, and numbers of rows to ``counted``.
+    Of all rows, unreadable cells are added to ``strays``, numbers of rows to ``counted``, and
+    numbers of rows by bucket to ``stored``.
     """
-    predictor: Any = model.predictor
     for block in advancing_blocks(table, advance):
         labels = model.target.labels(block)
+        is_used = labels.is_present
+        start = counted["rows"]
         counted["rows"] += len(block)
-        counted["without label"] += int((~labels.is_present).sum())
-        if not labels.is_present.any():
+        counted["without label"] += int((~is_used).sum())
+        if not is_used.any():
             continue
-        frame, unread = model.columns.read(block[labels.is_present])
+        frame, unread = model.columns.read(block[is_used])
         strays.update(unread)
-        X, y = model.encoding.encoded(frame), labels.values[labels.is_present]
-        predictions = predictor.predict(X)
-        is_classes = model.target.task == "classification"
-        known = np.asarray(model.target.classes)
-        counted["of unknown class"] += int((~np.isin(y, known)).sum()) if is_classes else 0
-        observed = Observed(
-            losses_of(y, predictions, model.target.task),
-            predictor.predict_proba(X).max(axis=1) if is_classes else np.zeros(len(y)),
-            class_counts(y, predictions, known) if is_classes else None,
-            model.row_counts.bucket_counts(X, y),
-        )
-        yield observed, frame_summary(frame, y)
+        X, y = model.encoding.encoded(frame), labels.values[is_used]
+        stored += model.row_counts.bucket_counts(X, y)
+        if model.target.task == "classification":
+            known = np.array(model.target.classes, dtype=object)
+            counted["of unknown class"] += int((~pd.Series(y).isin(known)).sum())
+        if is_chosen is not None:
+            kept = is_chosen[start : start + len(block)][is_used]
+            frame, X, y = frame[kept], X[kept], y[kept]
+        counted["chosen"] += len(y)
+        if len(y):
+            yield observed_rows(model, frame, X, y)
+
+
+def observed_rows(
+    model: TableModel, frame: pd.DataFrame, X: NDArray[Any], y: NDArray[Any]
+) -> Observed:
+    """Return what labelled rows say about a model."""
+    predictor: Any = model.predictor
+    predictions = predictor.predict(X)
+    losses = losses_of(y, predictions, model.target.task)
+    if model.target.task == "regression":
+        widths = least_half_widths(y, predictions)
+        return Observed(losses, widths, None, frame_summary(frame, y))
+    classes = class_counts(y, predictions, np.array(model.target.classes, dtype=object))
+    confidences = predictor.predict_proba(X).max(axis=1)
+    return Observed(losses, confidences, classes, frame_summary(frame, y))
+
+
+def certificate_of_blocks(
+    model: TableModel, blocks: list[Observed], epsilon: float, ties: Ties, group: str | None
+) -> TableCertificate:
+    """Return the certificate from what all blocks say."""
+    summary = reduce(SampleSummary.merge, (block.summary for block in blocks))
+    assumptions = prediction_assumptions(FreshRows(summary, group=group), ties)
+    losses = np.concatenate([block.losses for block in blocks])
+    scores = np.concatenate([block.scores for block in blocks])
+    if model.target.task == "regression":
+        return RegressionCertificate(epsilon, assumptions, losses, scores, group=group)
+    confidences = Confidences(scores, 1.0)
+    classes = merged_counts([block.classes for block in blocks])
+    return ClassificationCertificate(
+        epsilon, assumptions, losses > 0, confidences, classes, group=group
+    )
+
+
+def group_notes(counted: Counter[str], group: str | None) -> list[str]:
+    """Return a note on which rows give the bound, if rows belong to groups."""
+    if group is None:
+        return []
+    n_labelled = counted["rows"] - counted["without label"]
+    return [
+        f"of {n_labelled:,} rows, one random row of each of {counted['chosen']:,} groups of "
+        f"{group!r} gives the bound."
+    ]
 
 
 def unknown_notes(counted: Counter[str], target: str) -> list[str]:

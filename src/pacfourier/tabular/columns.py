@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
-from pacfourier.errors import InputError, listed
+from pacfourier.errors import InputError, brief, listed
 from pacfourier.tabular.cells import (
     DATE_FORMATS,
     DECIMALS,
@@ -241,7 +241,7 @@ def _count_strays(strays: Strays, column: Column, cells: pd.Series, values: Any)
     found = stray_texts(arrow_texts(cells), ~is_missing)
     if len(found):
         strays.counts[column.name] = len(found)
-        strays.examples[column.name] = found[0].as_py()
+        strays.examples[column.name] = brief(found[0].as_py())
         strays.kinds[column.name] = column.kind
 
 

@@ -173,7 +173,7 @@ def _losses_of(model: "TableModel", truth: NDArray[Any]) -> Callable[[FloatArray
     if model.target.task == "regression":
         return lambda X: np.abs(outputs(model, X)[:, 0] - truth)
     # The model gives no probability to a class that it does not know.
-    is_class = truth.astype(str)[:, None] == np.array(model.target.classes)
+    is_class = truth[:, None] == np.array(model.target.classes, dtype=object)
     return lambda X: 1.0 - (is_class * outputs(model, X)).sum(axis=1)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacfourier.arrays import FloatArray
+from pacfourier.bounds.safe_side import safely_rounded
 from pacfourier.pacbayes.predictions import half_width
 
 # The recalls for which thresholds are printed.
@@ -107,12 +108,13 @@ def recall_thresholds(
     A threshold for the recall r is a number t with :math:`\Pr(p \ge t) \ge r` for the probability p
     that the model gives to a new row of the class. This is a ``half_width`` of -p with coverage r.
     All thresholds together hold with probability :math:`1 - \varepsilon`, so that the user may
-    choose among them.
+    choose among them. Each is rounded down to the digits that are shown.
     """
     found = []
     for recall in RECALLS:
         width = half_width(-probabilities[is_class], recall, epsilon / len(RECALLS))
-        threshold = 0.0 if np.isinf(width) else -width
+        # What is stored is the number that is shown.
+        threshold = 0.0 if np.isinf(width) else float(safely_rounded(-width, "down"))
         is_alarm = probabilities >= threshold
         precision = float(is_class[is_alarm].mean())
         found.append(Threshold(recall, threshold, precision, float(is_alarm.mean())))

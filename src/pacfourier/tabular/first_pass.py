@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from pacfourier.arrays import FloatArray
+from pacfourier.data.holdout import Share, n_held_out, n_learned
 from pacfourier.errors import InputError, listed
-from pacfourier.estimators.fourier_predictor import MOST_HELD_OUT
 from pacfourier.tabular.reading.table_blocks import Advance, Table, advancing_blocks
 from pacfourier.tabular.table_target import check_target_column
 
@@ -46,8 +47,8 @@ class Division:
     ----------
     target : str
         Name of the target.
-    share : float
-        Share of the rows, or of the groups, to hold out.
+    share : float or True
+        Share of the rows, or of the groups, to hold out, as in ``n_held_out``.
     group : str or None
         Name of the column whose values are groups. A group is held out as a whole.
     types : mapping of str to str
@@ -56,7 +57,7 @@ class Division:
     """
 
     target: str
-    share: float = 0.2
+    share: Share = True
     group: str | None = None
     types: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
@@ -135,19 +136,32 @@ class RowSample:
         return self.blocks[0], self.draws.splits
 
 
-def split_limit(splits: FloatArray, share: float) -> float:
+def split_limit(splits: FloatArray, share: Share) -> float:
     """Return the random number up to which rows are held out.
 
-    Rows of a group have one number, so whole groups are held out. More than some thousand rows, or
-    groups, would make no bound much tighter.
+    Rows of a group have one number, so whole groups are held out.
     """
     numbers = np.unique(splits)
-    size = min(int(np.ceil(share * len(numbers))), MOST_HELD_OUT)
+    size = n_held_out(share, len(numbers))
     if not 0 < size < len(numbers):
         raise InputError(
-            f"--certify must leave rows or groups to learn from, got {share:g} of {len(numbers)}."
+            "--certify must leave rows or groups to learn from, got "
+            f"{size} of {len(numbers)} to hold out."
         )
     return float(numbers[size - 1])
+
+
+def limit_for_two_labels(limit: float, splits: FloatArray, labels: pd.Series) -> float:
+    """Return the limit, or a smaller one, so that two labels are learned from (``n_learned``).
+
+    Rows are learned from in the order of falling numbers. Rows without a label have no part in it.
+    """
+    order = np.argsort(-splits, kind="stable")
+    order = order[labels.notna().to_numpy()[order]]
+    least = int((splits[order] > limit).sum())
+    if not len(order) or (n_rows := n_learned(labels.to_numpy()[order], least)) == least:
+        return limit
+    return float(np.nextafter(splits[order[n_rows - 1]], 0.0))
 
 
 def group_numbers(groups: pd.Series, alone: FloatArray, seed: int) -> FloatArray:
@@ -162,3 +176,20 @@ def group_numbers(groups: pd.Series, alone: FloatArray, seed: int) -> FloatArray
     hashes = [blake2b(name.encode(), key=key, digest_size=8).digest() for name in names]
     numbers = np.array([(int.from_bytes(each) + 0.5) / 2.0**64 for each in hashes])
     return np.where(groups.isna(), alone, numbers[codes])
+
+
+def one_of_each(groups: FloatArray, samples: FloatArray) -> NDArray[np.intp]:
+    """Return the places of one random row of each group: the one with the smallest number.
+
+    Rows of one group are not independent, but groups are. If there are no groups, all rows count.
+
+    Parameters
+    ----------
+    groups : array of shape (n_rows,)
+        Equal for rows of one group, and different for others.
+    samples : array of shape (n_rows,)
+        A random number per row.
+    """
+    order = np.lexsort((samples, groups))
+    _, first = np.unique(groups[order], return_index=True)
+    return np.sort(order[first])

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from pacfourier.bounds.safe_side import confidence
 from pacfourier.errors import InputError, listed
 from pacfourier.estimators.certify_predictions import prediction_certificate
 from pacfourier.estimators.fourier_classifier import FourierClassifier
@@ -26,7 +27,7 @@ from pacfourier.tabular.evaluation import (
     losses_of,
     recall_thresholds,
 )
-from pacfourier.tabular.first_pass import Division
+from pacfourier.tabular.first_pass import Division, one_of_each
 from pacfourier.tabular.fresh_rows import row_counts
 from pacfourier.tabular.model import FitSettings, HeldOut, TableCertificate, TableFit, TableModel
 from pacfourier.tabular.reading.table_blocks import Reading
@@ -38,8 +39,6 @@ from pacfourier.tabular.training_rows import (
     training_rows,
 )
 
-# The share of rows to compare models with, if none are held out for a certificate.
-COMPARED_SHARE = 0.2
 LIBRARIES = ("pacfourier", "scikit-learn", "numpy", "pandas")
 
 # A function that is told what is being done, and which share of all work is done.
@@ -133,7 +132,7 @@ def quiet(stage: str, share: float) -> None:
 
 def division_of(target: str, settings: FitSettings) -> Division:
     """Return how rows are divided."""
-    share = COMPARED_SHARE if settings.certify is None else settings.certify
+    share = True if settings.certify is None else settings.certify
     return Division(target, share, settings.group, settings.types or {}, settings.seed)
 
 
@@ -189,7 +188,7 @@ def other_predictions(rows: TrainingRows, settings: FitSettings) -> list[Compare
     ]
     constant = usual_label(learned.y, task)
     shown = f"{constant:.4g}" if task == "regression" else repr(str(constant))
-    return [*found, (f"always {shown}", np.full(len(rows.held_out.y), constant), 0.0)]
+    return [*found, (f"always {shown}", np.full_like(rows.held_out.y, constant), 0.0)]
 
 
 def compared(models: list[Compared], held_out: LabelledRows, task: str) -> list[Result]:
@@ -211,24 +210,16 @@ def usual_label(y: NDArray[Any], task: str) -> Any:
     return names[counts.argmax()]
 
 
-def certifying_places(held_out: LabelledRows) -> NDArray[np.intp]:
-    """Return one random row of each group held out.
-
-    Rows of one group are not independent, but groups are. If there are no groups, all rows count.
-    """
-    order = np.lexsort((held_out.samples, held_out.groups))
-    _, first = np.unique(held_out.groups[order], return_index=True)
-    return np.sort(order[first])
-
-
 def table_certificate(
     rows: TrainingRows, predictor: Any, settings: FitSettings
 ) -> TableCertificate:
     """Return the certificate from the rows held out."""
-    places = certifying_places(rows.held_out)
+    places = one_of_each(rows.held_out.groups, rows.held_out.samples)
     X, y = rows.held_out.X[places], rows.held_out.y[places]
     summary = frame_summary(rows.frame.iloc[places], y)
-    fresh = FreshRows(summary, rows.learned_summary, is_split=True)
+    fresh = FreshRows(
+        summary, rows.learned_summary, is_split=True, is_raw=True, group=settings.group
+    )
     certificate = prediction_certificate(
         predictor, X, y, fresh, epsilon=settings.epsilon, ties=settings.ties
     )
@@ -245,7 +236,7 @@ def fit_record(
         "versions": {name: version(name) for name in LIBRARIES},
         "settings": {
             "n_frequencies": settings.n_frequencies,
-            "certify": settings.certify,
+            "certify": "a fifth" if settings.certify is True else settings.certify,
             "epsilon": settings.epsilon,
             "ties": settings.ties,
             "group": settings.group,
@@ -279,7 +270,7 @@ def headline(certificate: "TableCertificate | None") -> str:
     first, *_ = str(certificate).splitlines()
     if not is_bounded(certificate):
         return first
-    return f"{first}, with probability {1 - certificate.epsilon:g}"
+    return f"{first}, with probability {confidence(certificate.epsilon)}"
 
 
 def in_words_of_the_command(text: str) -> str:
@@ -303,7 +294,10 @@ def result_facts(
     confusion = confusion_counts(held_out.truth, held_out.predictions, classes.tolist())
     facts |= {"confusion": confusion.tolist(), "class counts": counts.tolist()}
     if len(classes) == 2 and certificate is not None and not certificate.violations:
-        place, chosen = int(counts.argmin()), certifying_places(rows.held_out)
+        place, chosen = (
+            int(counts.argmin()),
+            one_of_each(rows.held_out.groups, rows.held_out.samples),
+        )
         found = recall_thresholds(
             held_out.probabilities[chosen, place],
             held_out.truth[chosen] == classes[place],

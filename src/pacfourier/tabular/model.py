@@ -18,6 +18,7 @@ from pacfourier.tabular.table_target import TableTarget
 
 # A prediction must not wait for the import of scikit-learn.
 if TYPE_CHECKING:
+    from pacfourier.data.holdout import Share
     from pacfourier.estimators.fourier_classifier import FourierClassifier
     from pacfourier.estimators.fourier_regressor import FourierRegressor
     from pacfourier.pacbayes.assumptions import Ties
@@ -84,7 +85,7 @@ class TableModel:
             return np.asarray(self.predictor.predict(self.encoding.encoded(frame)))
         place = self.rarer_place()
         is_rarer = self.probabilities(frame)[:, place] >= threshold
-        return np.asarray(self.target.classes)[np.where(is_rarer, place, 1 - place)]
+        return np.array(self.target.classes, dtype=object)[np.where(is_rarer, place, 1 - place)]
 
     def probabilities(self, frame: pd.DataFrame) -> FloatArray:
         """Return the probability of each class for typed rows."""
@@ -154,9 +155,9 @@ class FitSettings:
     Attributes
     ----------
     n_frequencies : int, default=100
-    certify : float or None, default=0.2
-        Share of the rows to hold out for the certificate. With None the model is learned from all
-        rows, and nothing is certified.
+    certify : float, True or None, default=True
+        Share of the rows to hold out for the certificate. True holds out a fifth, but at most
+        10,000 rows. With None the model is learned from all rows, and nothing is certified.
     epsilon : float, default=0.05
         Probability with which each bound may fail.
     ties : {None, "genuine"}, default=None
@@ -175,7 +176,7 @@ class FitSettings:
     """
 
     n_frequencies: int = 100
-    certify: float | None = 0.2
+    certify: "Share | None" = True
     epsilon: float = 0.05
     ties: "Ties" = None
     group: str | None = None
@@ -186,7 +187,7 @@ class FitSettings:
 
     def __post_init__(self) -> None:
         for name, value in (("epsilon", self.epsilon), ("certify", self.certify)):
-            if value is not None and not 0 < value < 1:
+            if value is not None and value is not True and not 0 < value < 1:
                 raise InputError(f"--{name} must lie between 0 and 1, got {value:g}.")
         if self.ties not in (None, "genuine"):
             raise InputError(f"--ties must be 'genuine' or left out, got {self.ties!r}.")

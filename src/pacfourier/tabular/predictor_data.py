@@ -160,4 +160,6 @@ def moved_predictor(model: "Predictor", offsets: FloatArray) -> "Predictor":
     knots = {column: each + offsets[column] for column, each in columns.knots.items()}
     moved = copy.copy(model)
     moved._trained = Trained.of(model._trained.model, Columns(columns.units, knots, centres))
+    # The rows of the fit were not moved, so they would not be recognised.
+    moved._summary = None
     return moved

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pacfourier.errors import InputError, listed
+from pacfourier.errors import InputError, brief, listed
 from pacfourier.tabular.cells import DECIMALS
 from pacfourier.tabular.columns import READABLE_SHARE, Column, Columns, decided_columns
 from pacfourier.tabular.plain_fields import PlainFields
@@ -16,6 +16,8 @@ from pacfourier.tabular.plain_fields import PlainFields
 MOST_NUMERIC_CLASSES = 30
 # More different texts than this are names of rows, not classes.
 MOST_CLASSES = 1000
+# The name of a class has at most so many characters.
+LONGEST_CLASS = 1000
 # So many classes are allowed even if most of them have a single row.
 FEW_CLASSES = 10
 TASKS = ("classification", "regression")
@@ -56,7 +58,8 @@ class TableTarget:
             return Labels(amounts, np.isfinite(amounts))
         names = class_names(block[self.name])
         is_present = names.notna().to_numpy()
-        return Labels(np.where(is_present, names.to_numpy(object), "").astype(str), is_present)
+        # Not of a fixed width, which would have room for the longest name in every row.
+        return Labels(np.where(is_present, names.to_numpy(object), ""), is_present)
 
     def to_data(self) -> dict[str, Any]:
         """Return the target as plain data."""
@@ -123,7 +126,19 @@ def class_names(column: pd.Series) -> pd.Series:
         column = column.astype("Int64")
     texts = column.astype(object).map(str, na_action="ignore")
     names = texts.str.strip().str.removesuffix(" 00:00:00") if texts.notna().any() else texts
+    check_lengths(names.dropna())
     return names.mask(names == "", None)
+
+
+def check_lengths(names: pd.Series) -> None:
+    """Raise an error if a class is as long as what follows a quotation mark without its partner."""
+    longest = max(names, key=len, default="")
+    if len(longest) > LONGEST_CLASS:
+        raise InputError(
+            f"classes of {names.name!r} must have at most {LONGEST_CLASS:,} characters, got "
+            f"{len(longest):,} that begin with {brief(longest)!r}: a quotation mark may be missing "
+            "at the end of a cell."
+        )
 
 
 def check_target_column(name: str, names: list[str]) -> None:

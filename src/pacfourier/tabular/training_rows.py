@@ -26,11 +26,12 @@ from pacfourier.tabular.first_pass import (
     Division,
     Draws,
     check_columns,
+    limit_for_two_labels,
     split_limit,
     surveyed,
 )
 from pacfourier.tabular.reading.table_blocks import Advance, Table
-from pacfourier.tabular.table_target import TableTarget, decided_target
+from pacfourier.tabular.table_target import TableTarget, class_names, decided_target
 
 # At most so many numbers are learned from (400 MB in single precision): more rows are thinned.
 MOST_NUMBERS = 100_000_000
@@ -127,6 +128,7 @@ def prepared_reader(table: Table, division: Division, advance: Advance) -> "Read
     """Make the first pass, and decide from it how to read the rows in the second one."""
     draws, sample, sample_splits = surveyed(table, division, advance)
     limit = split_limit(draws.splits, division.share)
+    limit = limit_for_two_labels(limit, sample_splits, class_names(sample[division.target]))
     learned = sample[sample_splits > limit]
     target = decided_target(learned, division.target, division.types.get(division.target))
     columns = described(learned, division)

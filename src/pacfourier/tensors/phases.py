@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from pacfourier.arrays import FloatArray, IntArray, host
-from pacfourier.core.phases import largest_magnitudes, precision_groups, precision_of
+from pacfourier.core.precision import largest_magnitudes, precision_groups, precision_of
 
 # The most numbers in a band of frequencies or a block of phases: 256 MB each in single precision.
 LARGEST_BLOCK = 2**26

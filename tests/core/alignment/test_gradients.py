@@ -12,7 +12,7 @@ from pacfourier.core.alignment.gradients import (
 )
 from pacfourier.core.alignment.sums import alignment_sums, balanced_losses
 from pacfourier.core.alignment.targets import target_of
-from pacfourier.core.phases import ROW_BLOCK
+from pacfourier.core.products import ROW_BLOCK
 
 KINDS = ["binary", "multiclass", "multilabel", "continuous", "multioutput"]
 

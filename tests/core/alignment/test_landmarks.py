@@ -3,8 +3,6 @@ import pytest
 from scipy import sparse
 
 from pacfourier import PBLandmarks, RBFLandmarks, spectra
-from pacfourier.core import phases
-from pacfourier.core.alignment import landmarks
 from pacfourier.data.distances import kernel_matrix
 
 CONTAINERS = [np.asarray, sparse.csr_array]
@@ -13,7 +11,7 @@ CONTAINERS = [np.asarray, sparse.csr_array]
 def frequencies_of(model, landmark):
     """Frequencies of a landmark, read off the pool by its documented layout."""
     n = model.n_frequencies
-    return model.pool_[:] if model.frequencies == "shared" else model.pool_[landmark * n :][:n]
+    return model.pool_[landmark * n :][:n]
 
 
 def double_loop(model, X, y):
@@ -38,9 +36,8 @@ def sample(rng):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("container", CONTAINERS)
-@pytest.mark.parametrize("frequencies", ["per_landmark", "shared"])
 @pytest.mark.parametrize("landmarks", ["random", "stratified", "kmeans", "medoids", "given"])
-def test_losses_and_map_equal_the_double_loop(landmarks, frequencies, container, n_classes, sample):
+def test_losses_and_map_equal_the_double_loop(landmarks, container, n_classes, sample):
     X, y = sample
     if n_classes == 2:
         y = np.where(y == "a", "a", "b")
@@ -49,7 +46,6 @@ def test_losses_and_map_equal_the_double_loop(landmarks, frequencies, container,
         given if landmarks == "given" else landmarks,
         n_landmarks=5,
         n_frequencies=11,
-        frequencies=frequencies,
         random_state=0,
     ).fit(container(X), y)
     np.testing.assert_allclose(model.losses_, double_loop(model, X, y), atol=1e-10)
@@ -67,16 +63,6 @@ def test_losses_and_map_equal_the_double_loop(landmarks, frequencies, container,
         )
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
-def test_rows_and_frequencies_of_shared_similarities_come_in_parts(container, sample, monkeypatch):
-    X, y = sample
-    model = PBLandmarks("random", n_landmarks=5, frequencies="shared", random_state=0)
-    whole = model.fit(container(X), y).transform(container(X))
-    monkeypatch.setattr(landmarks, "ROWS_TOGETHER", 7)
-    monkeypatch.setattr(landmarks, "frequency_bands", lambda size, _: phases.cut(size, 10))
-    np.testing.assert_allclose(model.transform(container(X)), whole, rtol=0, atol=1e-14)
-
-
 def test_second_moments_equal_the_double_loop(sample):
     X, y = sample
     model = PBLandmarks("random", n_landmarks=3, n_frequencies=5, random_state=0).fit(X, y)
@@ -86,11 +72,10 @@ def test_second_moments_equal_the_double_loop(sample):
         np.testing.assert_allclose(model._waves().second_moments[row], expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("frequencies", ["per_landmark", "shared"])
-def test_given_points_that_are_samples_leave_themselves_out(frequencies, sample):
+def test_given_points_that_are_samples_leave_themselves_out(sample):
     X, y = sample
     given = (np.vstack([X[:3], X[:1] + 0.1]), y[[0, 1, 2, 0]])
-    model = PBLandmarks(given, frequencies=frequencies, random_state=0).fit(X, y)
+    model = PBLandmarks(given, random_state=0).fit(X, y)
     assert model.is_sample_.tolist() == [True, True, True, False]
     np.testing.assert_allclose(model.losses_, double_loop(model, X, y), atol=1e-10)
 
@@ -104,10 +89,9 @@ def test_large_phases_of_landmarks_cost_no_digits(rng):
     np.testing.assert_allclose(model.transform(X)[:20], model.transform(X[:20]), atol=1e-4)
 
 
-@pytest.mark.parametrize("frequencies", ["per_landmark", "shared"])
-def test_float32_maps_are_close(frequencies, sample):
+def test_float32_maps_are_close(sample):
     X, y = sample
-    model = PBLandmarks("random", n_landmarks=5, frequencies=frequencies, random_state=0).fit(X, y)
+    model = PBLandmarks("random", n_landmarks=5, random_state=0).fit(X, y)
     features = model.transform(X.astype(np.float32))
     assert features.dtype == np.float32
     np.testing.assert_allclose(features, model.transform(X), atol=1e-5)
@@ -159,6 +143,3 @@ def test_a_landmark_given_twice_has_two_columns_with_frequencies_of_their_own(sa
     twice = (X[[0, 0]], y[[0, 0]])
     own = PBLandmarks(twice, gamma=0.5, random_state=0).fit(X, y)
     assert not np.allclose(own.losses_[0], own.losses_[1])
-    shared = PBLandmarks(twice, gamma=0.5, frequencies="shared", random_state=0).fit(X, y)
-    np.testing.assert_array_equal(shared.losses_[0], shared.losses_[1])
-    np.testing.assert_array_equal(*shared.transform(X).T)

@@ -8,8 +8,8 @@ from threadpoolctl import threadpool_limits
 from pacfourier import alignment_losses
 from pacfourier.core.alignment.sums import alignment_sums, balanced_losses, on_used_columns
 from pacfourier.core.alignment.targets import target_of
-from pacfourier.core.phases import FREQUENCY_BAND, ROW_BLOCK, row_parts
 from pacfourier.core.prior.frequencies import ChosenFrequencies, FrequencyPool
+from pacfourier.core.products import FREQUENCY_BAND, ROW_BLOCK, row_parts
 from pacfourier.spectra import RBF, Laplacian, Matern, multiscale
 
 KINDS = ["binary", "multiclass", "multilabel", "continuous", "multioutput"]
@@ -301,7 +301,7 @@ def sparse_rows(kind, n_features, rng):
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
-@pytest.mark.parametrize("sampling", ["iid", "orthogonal"])
+@pytest.mark.parametrize("sampling", ["iid", "structured"])
 @pytest.mark.parametrize("spectrum", [RBF(0.5), Laplacian(0.5), multiscale()])
 @pytest.mark.parametrize("n_features", [1, 8, 13])
 @pytest.mark.parametrize(
@@ -345,7 +345,7 @@ def test_used_columns():
     kept, frequencies = on_used_columns(X, pool)
     np.testing.assert_array_equal(kept.toarray(), [[1.0, 2.0], [0, 3.0]])
     np.testing.assert_array_equal(frequencies[:], pool[:][:, [1, 4]])
-    for others in (pool[:], FrequencyPool(RBF(0.5), 50, 5, 3, "sobol")):
+    for others in (pool[:], FrequencyPool(RBF(0.5), 50, 5, 3, "structured")):
         same, unchanged = on_used_columns(X, others)
         assert same is X
         assert unchanged is others

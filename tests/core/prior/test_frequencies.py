@@ -19,7 +19,7 @@ from pacfourier.core.prior.frequencies import (
 )
 from pacfourier.spectra import RBF, Laplacian, Matern, multiscale
 
-SAMPLINGS = ["iid", "orthogonal", "sobol", "structured"]
+SAMPLINGS = ["iid", "structured"]
 SPECTRA = [RBF(0.5), Laplacian(0.5), Matern(0.5), multiscale()]
 
 
@@ -115,23 +115,6 @@ def test_normals_are_standard_and_independent():
     assert abs(lagged) < 4.9 / np.sqrt(normals.size)
     squares = np.corrcoef((normals**2).T) - np.eye(50)
     assert np.abs(squares).max() < z / np.sqrt(len(normals))
-
-
-@pytest.mark.parametrize("n_features", [1, 3, 40, 700])
-def test_orthogonal_rows_are_orthogonal_with_chi_lengths(n_features):
-    frequencies = FrequencyPool(RBF(0.5), UNIT, n_features, 0, "orthogonal")[:].astype(float)
-    group = frequencies[:n_features]
-    lengths = np.linalg.norm(group, axis=1)
-    cosines = (group @ group.T) / np.outer(lengths, lengths)
-    np.testing.assert_allclose(cosines, np.eye(len(group)), atol=1e-6)
-    # gamma = 1/2 has unit variance, so that squared lengths are chi-square.
-    squares = np.sum(frequencies**2, axis=1)
-    assert stats.kstest(squares, "chi2", args=(n_features,)).pvalue > 1e-6
-
-
-def test_sobol_has_a_width_limit():
-    with pytest.raises(ValueError, match="at most 21201 features, got 30000"):
-        FrequencyPool(RBF(), 10, 30_000, 0, "sobol")
 
 
 def test_unknown_sampling_is_refused():

@@ -4,15 +4,12 @@ from threadpoolctl import threadpool_limits
 
 from pacfourier.core.sampling import complementary
 from pacfourier.core.sampling.complementary import (
-    chance_share,
     column_products,
     exchanged_choice,
     explained_gains,
-    fewest_errors,
     forward_choice,
     left_over,
     products_of_rows,
-    sign_errors,
     standardised,
 )
 
@@ -219,71 +216,6 @@ def test_an_exchange_takes_no_candidate_twice(rng):
     gains = products.gains(*left_over(products, np.array([0, 1])))
     assert gains[:2].max() > 2 * gains[2]
     assert exchanged_choice(products, np.arange(3)).tolist() == [0, 1, 2]
-
-
-def test_errors_are_those_of_a_linear_model_with_an_intercept(problem):
-    waves, outputs, weights = problem
-    signs = np.where(outputs[:, 1] > 5, 1.0, -1.0)
-    design = np.column_stack([np.ones(60), *np.concatenate(list(waves[:, :4]))])
-    roots = np.sqrt(weights)
-    fit = np.linalg.lstsq(design * roots[:, np.newaxis], signs * roots, rcond=None)[0]
-    expected = weights[np.sign(design @ fit) != signs].sum()
-    assert 0 < sign_errors(waves[:, :4], signs, weights) == pytest.approx(expected)
-
-
-def test_errors_and_not_squares_decide_between_choices_for_two_classes(rng):
-    """One candidate tells how likely a class is and changes no decision, another finds a few rows.
-
-    The squared error prefers the first, and decisions need the second.
-    """
-    X = np.column_stack([np.resize([0.0, np.pi], 1000), np.repeat([0.0, np.pi], [900, 100])])
-    signs = np.where(rng.random(1000) < np.where(X[:, 0] > 0, 0.45, 0.0), 1.0, -1.0)
-    signs[900:] = np.where(rng.random(100) < 0.7, 1.0, -1.0)
-    waves = wave_columns(X, np.eye(2))
-    products = plain_products(waves, signs[:, np.newaxis], np.ones(1000))
-    likely, decisive = np.array([0]), np.array([1])
-    assert forward_choice(products, 1).tolist() == likely.tolist()
-    assert fewest_errors([likely, decisive], waves, signs, np.ones(1000)) is decisive
-    # Without these rows both make the same errors, and the first is returned.
-    without = np.where(X[:, 1] > 0, 0.0, 1.0)
-    assert fewest_errors([likely, decisive], waves, signs, without) is likely
-    assert fewest_errors([decisive, likely], waves, signs, without) is decisive
-
-
-def test_merits_count_more_where_chance_could_give_the_best_gain(problem):
-    """The fourth power, while no gain is above the share of the residuals."""
-    merits = np.linspace(0.5, 1.0, 25)
-    doubtful = forward_choice(column_products(*problem, merits), 25, chance=1.0)
-    fourth = forward_choice(column_products(*problem, merits**4), 25)
-    np.testing.assert_array_equal(doubtful, fourth)
-    plain = forward_choice(column_products(*problem, merits), 25)
-    assert plain.tolist() != fourth.tolist()
-    # The first gain is above the share, and the second below it.
-    products = column_products(*problem, merits)
-    gains = products.gains(products.aligned, products.gram)
-    left = products.gains(*left_over(products, plain[:1]))
-    left[plain[0]] = 0.0
-    residual = products.total - gains[plain[0]]
-    chance = (left.max() / residual + gains.max() / products.total) / 2
-    found = forward_choice(products, 2, chance)
-    assert found.tolist() == [plain[0], np.argmax(merits**4 * left)]
-
-
-@pytest.mark.parametrize("n_outputs", [1, 4])
-def test_the_share_of_chance_is_what_the_best_candidate_explains_of_noise(rng, n_outputs):
-    """Each of M exceeds it with probability 1 / M, so the best does with 1 - 1 / e = 0.63.
-
-    200 draws have a standard error of 0.034, and the interval is four of them wide on each side.
-    """
-    n_samples, n_candidates, exceeded = 300, 40, 0
-    weights = rng.uniform(0.5, 1.5, n_samples)
-    for _ in range(200):
-        waves = rng.standard_normal((2, n_candidates, n_samples))
-        outputs = rng.standard_normal((n_samples, n_outputs))
-        products = plain_products(waves, outputs, weights)
-        best = products.gains(products.aligned, products.gram).max()
-        exceeded += best > chance_share(n_candidates, weights, n_outputs) * products.total
-    assert 0.49 < exceeded / 200 < 0.77
 
 
 def test_outputs_are_standardised_and_constants_are_zero(rng):

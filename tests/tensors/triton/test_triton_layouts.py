@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from pacfourier.core.alignment.summary import fingerprint_multipliers  # noqa: E402
-from pacfourier.tensors.alignment.summary import fingerprints_of, plain_statistics  # noqa: E402
+from pacfourier.tensors.alignment.summary import fingerprints_of  # noqa: E402
 from pacfourier.tensors.triton.halves import class_chunks, powers_of_two  # noqa: E402
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -75,16 +75,11 @@ def test_columns_are_added_in_order(plain_layouts, rng):
 @pytest.mark.parametrize("n_features", [1, 7, 128, 300])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("n_samples", [3, 5000, 70_000])
-def test_summaries_are_those_of_plain_torch(n_features, dtype, n_samples, rng):
+def test_fingerprints_are_those_of_plain_torch(n_features, dtype, n_samples, rng):
     from pacfourier.tensors.triton import summaries
 
     X = torch.as_tensor(rng.standard_normal((n_samples, n_features))).to(dtype)
-    X[0, 0], X[:, -1] = -0.0, torch.as_tensor(rng.integers(0, 3, n_samples))
+    X[0, 0] = -0.0
     multipliers = torch.as_tensor(fingerprint_multipliers(n_features).view(np.int64))
     found = summaries.fingerprints(X.cuda(), multipliers.cuda())
     assert torch.equal(found.cpu(), fingerprints_of(X))
-    statistics, marks = (each.cpu() for each in summaries.column_statistics(X.cuda()))
-    expected, expected_marks = plain_statistics(X)
-    torch.testing.assert_close(statistics[:4], expected[:4], rtol=1e-9, atol=1e-6 * n_samples**0.5)
-    assert torch.equal(statistics[4:], expected[4:])
-    assert torch.equal(marks, expected_marks)

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from pacfourier import alignment_losses  # noqa: E402
 from pacfourier.core.alignment.sums import summed_losses, wave_sums  # noqa: E402
-from pacfourier.core.alignment.targets import ClassTarget, SimplexTarget  # noqa: E402
+from pacfourier.core.alignment.targets import ClassTarget  # noqa: E402
 from pacfourier.tensors.codes import ClassCodes  # noqa: E402
 from pacfourier.tensors.triton import halves, sums  # noqa: E402
 
@@ -100,12 +100,11 @@ def test_sums_of_plain_codes_leave_out_the_padding(plain_kernels, slab, monkeypa
     np.testing.assert_allclose(found[1], expected[1], atol=2e-6 * 301)
 
 
-@pytest.mark.parametrize("kind", [ClassTarget, SimplexTarget])
-def test_losses_on_a_device_are_those_of_arrays(plain_kernels, kind, rng):
+def test_losses_on_a_device_are_those_of_arrays(plain_kernels, rng):
     del plain_kernels
     X, frequencies = rng.standard_normal((301, 5)), rng.standard_normal((9, 5))
     columns = rng.choice([0, 2, 3], 301)
-    target = kind(np.arange(5))
+    target = ClassTarget(np.arange(5))
     codes = ClassCodes(torch.as_tensor(columns), np.bincount(columns, minlength=5))
     arguments = torch.as_tensor(X), codes, target.agreement(codes.totals)
     found = sums.fused_losses(*arguments, torch.as_tensor(frequencies))

@@ -26,17 +26,9 @@ from pacfourier.core.alignment.sums import (
     target_losses,
 )
 from pacfourier.core.alignment.targets import Coder, Target
-from pacfourier.core.phases import (
-    ROW_BLOCK,
-    Precision,
-    largest_magnitudes,
-    phase_sizes,
-    precision_groups,
-    run_tasks,
-    single_threaded_blas,
-    transposed_product,
-    turn_blocks,
-)
+from pacfourier.core.precision import Precision, largest_magnitudes, phase_sizes, precision_groups
+from pacfourier.core.products import ROW_BLOCK, transposed_product, turn_blocks
+from pacfourier.core.threads import run_tasks, single_threaded_blas
 
 __all__ = ["AlignmentObjective", "alignment_gradients", "alignment_objective", "alignment_tilts"]
 

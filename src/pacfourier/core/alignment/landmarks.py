@@ -12,40 +12,30 @@ out.
 """
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacfourier.arrays import ComplexArray, FloatArray, Samples, by_kind, is_tensor, matching
+from pacfourier.arrays import ComplexArray, FloatArray, Samples, by_kind
 from pacfourier.core.alignment.sums import AlignmentSums
-from pacfourier.core.features import fourier_features
-from pacfourier.core.phases import (
-    FREQUENCY_BAND,
-    LARGEST_BAND,
-    cut,
-    frequency_bands,
+from pacfourier.core.precision import (
     largest_magnitudes,
     phase_sizes,
     precision_groups,
     precision_of,
-    run_tasks,
-    turn_blocks,
 )
 from pacfourier.core.prior.frequencies import FrequencyPool
+from pacfourier.core.products import FREQUENCY_BAND, LARGEST_BAND, turn_blocks
+from pacfourier.core.threads import run_tasks
 
 __all__ = [
     "LandmarkWaves",
     "landmark_phases",
     "landmark_similarities",
     "landmark_waves",
-    "shared_similarities",
 ]
-
-# Rows of which a thread holds the waves.
-ROWS_TOGETHER = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,20 +72,13 @@ class LandmarkWaves:
         return (1 + self.harmonics / self.n_others[:, np.newaxis]) / 8
 
 
-def landmark_phases(
-    landmarks: Samples, pool: FrequencyPool, n_frequencies: int, *, shared: bool
-) -> FloatArray:
+def landmark_phases(landmarks: Samples, pool: FrequencyPool, n_frequencies: int) -> FloatArray:
     """Return omega . x_l, of shape (n_landmarks, n_frequencies).
 
-    Landmark l has the rows l D to l D + D - 1 of the pool, where D is ``n_frequencies``. If
-    ``shared``, the pool has D rows and all landmarks use them.
+    Landmark l has the rows l D to l D + D - 1 of the pool, where D is ``n_frequencies``.
     """
     n_landmarks, n_features = landmarks.shape
     phases = np.empty((n_landmarks, n_frequencies))
-    if shared:
-        for band in frequency_bands(n_frequencies, n_features):
-            phases[:, band] = landmarks @ pool[band].T.astype(np.float64)
-        return phases
     size = landmarks_per_band(n_frequencies, n_features)
     for start in range(0, n_landmarks, size):
         block = _dense(landmarks[start : start + size]).astype(np.float64)
@@ -122,7 +105,7 @@ def landmark_waves(
     Parameters
     ----------
     sums : AlignmentSums
-        Sums for a pool of n_landmarks * n_frequencies rows, or of n_frequencies shared rows.
+        Sums for a pool of n_landmarks * n_frequencies rows.
     codes : array of shape (n_landmarks, n_codes)
         The rows u_l.
     agreement : array of shape (n_codes, n_codes)
@@ -196,37 +179,6 @@ def landmark_similarities(
 
     run_tasks(fill, range(0, n_landmarks, size))
     return similarities
-
-
-def shared_similarities(
-    X: Any, pool: FrequencyPool, phases: FloatArray, posteriors: FloatArray
-) -> Any:
-    """Return the similarities of samples to landmarks that weight the same frequencies.
-
-    ``phases`` and ``posteriors`` have shape (n_landmarks, n_frequencies). The result has shape
-    (n_samples, n_landmarks) and is of the same kind as X. Each thread holds the waves of some rows
-    and of a band of frequencies. The result does not depend on the number of threads.
-    """
-    similarities = matching(X, np.zeros((X.shape[0], len(phases))))
-    for band in frequency_bands(len(pool), pool.n_features):
-        frequencies = pool[band]
-        weights = posteriors[:, band] * np.exp(1j * phases[:, band])
-        turned = matching(X, np.hstack([weights.real, weights.imag]).T)
-        add = partial(_add_similarities, X, frequencies, turned, similarities)
-        if is_tensor(X):
-            # A device takes one block after the other, and computes faster with larger ones.
-            for rows in cut(X.shape[0], 8 * ROWS_TOGETHER):
-                add(rows)
-        else:
-            run_tasks(add, cut(X.shape[0], ROWS_TOGETHER))
-    return similarities
-
-
-def _add_similarities(
-    X: Any, frequencies: FloatArray, turned: Any, similarities: Any, rows: slice
-) -> None:
-    waves = fourier_features(X[rows], frequencies, np.ones(len(frequencies)))
-    similarities[rows] += waves @ turned
 
 
 def _dense(rows: Samples) -> FloatArray:

@@ -25,22 +25,15 @@ from scipy import sparse
 
 from pacfourier.arrays import ComplexArray, FloatArray, IntArray, Samples, beside, by_kind
 from pacfourier.core.alignment.targets import Coder, Target, encoded
-from pacfourier.core.phases import (
-    COLUMN_BAND,
+from pacfourier.core.precision import (
     Magnitudes,
     Precision,
-    cut,
-    double_angle_sums,
-    frequency_bands,
     magnitudes_of,
     mean_phase_sizes,
     phase_sizes,
     precision_groups,
     precision_of,
-    row_parts,
-    run_tasks,
     single_rounding,
-    turn_blocks,
 )
 from pacfourier.core.prior.frequencies import ChosenFrequencies, FrequencyPool
 from pacfourier.core.prior.structured import (
@@ -49,6 +42,8 @@ from pacfourier.core.prior.structured import (
     structured_phase_sizes,
     structured_sums,
 )
+from pacfourier.core.products import COLUMN_BAND, cut, frequency_bands, row_parts, turn_blocks
+from pacfourier.core.threads import run_tasks
 
 __all__ = [
     "AlignmentSums",
@@ -56,6 +51,7 @@ __all__ = [
     "alignment_sums",
     "balanced_losses",
     "check_pairs",
+    "double_angle_sums",
     "loss_moments",
     "sample_losses",
     "signed_waves",
@@ -126,15 +122,6 @@ class AlignmentSums:
             totals=recoder @ self.totals,
         )
 
-    def taken(self, columns: IntArray) -> "AlignmentSums":
-        """Return the sums of some of the frequencies. A frequency may be taken several times."""
-        return replace(
-            self,
-            waves=self.waves[:, columns],
-            harmonics=self.harmonics[columns],
-            rounding=self.rounding[columns],
-        )
-
     @property
     def effective_samples(self) -> float:
         """Kish's number of samples, (sum w)^2 / sum w^2. It is n if all weights are equal."""
@@ -184,27 +171,8 @@ class AlignmentSums:
 
 
 def loss_moments(sums: AlignmentSums, target: Target) -> FloatArray | None:
-    """Return the mean over pairs of (loss - 1/2)^2 or an upper bound on it. None if unknown."""
-    if target.has_sign_agreements:
-        return sums.second_moments()
-    return simplex_moments(sums) if target.has_simplex_agreements else None
-
-
-def simplex_moments(sums: AlignmentSums) -> FloatArray:
-    r"""Return an upper bound on the mean over pairs of (loss - 1/2)^2, for simplex agreements.
-
-    .. math:: \frac14 \left(a^2\, \overline{\cos^2} + (1 - a^2)\, \pi\right) , \qquad
-              a = \frac1{K - 1} .
-
-    Here :math:`\pi` is the share of pairs in the same class. Proof: (loss - 1/2)^2 is
-    :math:`\lambda^2 \cos^2 / 4`, and :math:`\lambda^2` is :math:`a^2`, plus :math:`1 - a^2` in the
-    same class, where :math:`\cos^2` is at most one.
-    """
-    n, n_classes = sums.n_samples, len(sums.totals)
-    counts = sums.totals * n / sums.weight
-    same = float(counts @ (counts - 1)) / (n * (n - 1))
-    other = 1 / (n_classes - 1) ** 2
-    return np.minimum(other * sums.second_moments() + (1 - other) * same / 4, sums.second_moments())
+    """Return the mean over pairs of (loss - 1/2)^2, or None if it is unknown."""
+    return sums.second_moments() if target.has_sign_agreements else None
 
 
 def alignment_loss(aligned: Any, self_pairs: float, pairs: float) -> Any:
@@ -504,6 +472,15 @@ def band_sums(
         indptr = weighted.indptr[rows.start : rows.stop + 1]
         loops.add_wave_sums(turns, indptr, weighted.indices, values, waves, harmonics)
     return waves[0] + 1j * waves[1], double_angle_sums(harmonics[0], harmonics[1], X.shape[0])
+
+
+def double_angle_sums(squared_cosines: Any, products: Any, n_samples: int) -> Any:
+    r"""Return the sums of :math:`e^{2 i \theta}` from those of cos^2 and of cos times sin.
+
+    .. math:: \cos 2 \theta = 2 \cos^2 \theta - 1, \qquad
+              \sin 2 \theta = 2 \cos \theta \sin \theta
+    """
+    return 2 * squared_cosines - n_samples + 2j * products
 
 
 def signed_waves(sums: AlignmentSums) -> tuple[FloatArray, FloatArray]:

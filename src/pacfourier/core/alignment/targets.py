@@ -35,7 +35,6 @@ __all__ = [
     "ContinuousTarget",
     "LabelSetTarget",
     "Outputs",
-    "SimplexTarget",
     "Target",
     "TargetType",
     "coded_labels",
@@ -83,8 +82,6 @@ class Target(Coder, Protocol):
         Whether the user declared that only two classes exist.
     has_sign_agreements : bool
         Whether every agreement is +1 or -1, so that the second moment of the loss is known.
-    has_simplex_agreements : bool
-        Whether there are K declared classes, and agreements are 1 or -1 / (K - 1).
     is_fixed_in_advance : bool
         Whether the loss is fixed before the sample is seen; a certificate needs this.
     """
@@ -97,9 +94,6 @@ class Target(Coder, Protocol):
 
     @property
     def has_sign_agreements(self) -> bool: ...  # noqa: D102
-
-    @property
-    def has_simplex_agreements(self) -> bool: ...  # noqa: D102
 
     @property
     def is_fixed_in_advance(self) -> bool: ...  # noqa: D102
@@ -146,7 +140,6 @@ class ClassTarget:
     name: ClassVar[str] = "multiclass"
     is_binary: ClassVar[bool] = False
     has_sign_agreements: ClassVar[bool] = True
-    has_simplex_agreements: ClassVar[bool] = False
     is_fixed_in_advance: ClassVar[bool] = True
 
     @classmethod
@@ -247,26 +240,6 @@ class BinaryTarget(ClassTarget):
         return target
 
 
-class SimplexTarget(ClassTarget):
-    r"""One of K classes, where the user declares that no others exist.
-
-    .. math:: \lambda_{ij} = 1 \text{ if } y_i = y_j, \qquad -\frac{1}{K - 1} \text{ otherwise}
-
-    The agreements are the inner products of the corners of a regular simplex. With many classes of
-    equal size most pairs disagree, and the agreement -1 of ``ClassTarget`` rewards kernels that are
-    negative everywhere. Here a constant kernel has the loss 1/2, as a kernel that is zero.
-    """
-
-    name: ClassVar[str] = "simplex"
-    has_sign_agreements: ClassVar[bool] = False
-    has_simplex_agreements: ClassVar[bool] = True
-
-    def agreement(self, totals: FloatArray) -> FloatArray:
-        """Return (K I - 1 1^T) / (K - 1)."""
-        n_classes = len(totals)
-        return (n_classes * np.eye(n_classes) - 1) / (n_classes - 1)
-
-
 @dataclass(frozen=True)
 class LabelSetTarget:
     """A set of labels for each row, given as an indicator matrix of zeros and ones."""
@@ -277,7 +250,6 @@ class LabelSetTarget:
     classes: ClassVar[None] = None
     is_binary: ClassVar[bool] = False
     has_sign_agreements: ClassVar[bool] = False
-    has_simplex_agreements: ClassVar[bool] = False
     is_fixed_in_advance: ClassVar[bool] = True
 
     @classmethod
@@ -342,7 +314,6 @@ class ContinuousTarget:
     classes: ClassVar[None] = None
     is_binary: ClassVar[bool] = False
     has_sign_agreements: ClassVar[bool] = False
-    has_simplex_agreements: ClassVar[bool] = False
     is_fixed_in_advance: ClassVar[bool] = False
 
     @classmethod
@@ -434,7 +405,6 @@ NAMED_TYPES = (
     AutoTarget,
     BinaryTarget,
     ClassTarget,
-    SimplexTarget,
     LabelSetTarget,
     ContinuousTarget,
 )

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from pacfourier.arrays import FloatArray, IntArray, Samples, host, is_tensor, matching, namespace
 from pacfourier.core.boosting.scaling import column_moments
-from pacfourier.core.phases import largest_magnitudes
+from pacfourier.core.precision import largest_magnitudes
 
 __all__ = ["Columns", "described_columns", "piecewise_codes"]
 

@@ -10,17 +10,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy import sparse
 
 from pacfourier.arrays import FloatArray, Samples, by_kind
-from pacfourier.core.phases import (
-    ROW_BLOCK,
-    dense_product,
-    run_tasks,
-    single_threaded_blas,
-    transposed_product,
-    turn_blocks,
-)
+from pacfourier.core.products import ROW_BLOCK, transposed_product, turn_blocks
+from pacfourier.core.threads import run_tasks, single_threaded_blas
 
 __all__ = [
     "CosineModel",
@@ -29,17 +22,18 @@ __all__ = [
     "Penalties",
     "gradient_sums",
     "hinge_losses",
-    "minimiser",
     "model_scores",
     "moved_model",
+    "packed_objective",
     "square_losses",
 ]
 
 # A function of scores and labels that returns losses and their negative derivatives.
 Losses = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+# The value and the gradient of a loss at a packed model.
+PackedObjective = Callable[[FloatArray], tuple[float, FloatArray]]
 
-# Rows of a task, for long samples and for mini-batches. Two threads share a mini-batch of 500 rows:
-# with tasks of 128 rows, fits took a fifth longer on two cores.
+# Rows of a task, for long samples and for mini-batches. Two threads share a mini-batch of 500 rows.
 ROWS_PER_TASK, ROWS_PER_SLICE = 8 * ROW_BLOCK, 256
 # Pairs of vectors that L-BFGS remembers.
 MEMORY = 8
@@ -240,10 +234,7 @@ def product(block: Samples, weights: FloatArray) -> FloatArray:
     drops. They hold what the stack held before, and NumPy would warn of their invalid operations.
     """
     with np.errstate(invalid="ignore"):
-        found: FloatArray = (
-            block @ weights if sparse.issparse(block) else dense_product(block, weights)
-        )
-    return found
+        return block @ weights
 
 
 @by_kind
@@ -293,10 +284,19 @@ def moved_model(
     n_steps: int,
 ) -> CosineModel:
     """Return the model after some steps of L-BFGS on the penalised loss, in all parameters."""
-    found: FloatArray = minimiser(
-        X, model, PenalisedLoss(labels, losses, sample_weight, penalties), n_steps
-    )
-    return model.unpacked(found)
+    # Predictions import this module, and need no optimiser.
+    from scipy.optimize import minimize
+
+    objective = packed_objective(X, model, PenalisedLoss(labels, losses, sample_weight, penalties))
+    with single_threaded_blas():
+        found = minimize(
+            objective,
+            model.packed(),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": n_steps, "maxcor": MEMORY},
+        )
+    return model.unpacked(np.asarray(found.x))
 
 
 class PenalisedLoss(NamedTuple):
@@ -309,21 +309,11 @@ class PenalisedLoss(NamedTuple):
 
 
 @by_kind
-def minimiser(X: Samples, model: CosineModel, loss: PenalisedLoss, n_steps: int) -> FloatArray:
-    """Return the parameters of the model, as one vector, after some steps of L-BFGS."""
-    # Predictions import this module, and need no optimiser.
-    from scipy.optimize import minimize
+def packed_objective(X: Samples, model: CosineModel, loss: PenalisedLoss) -> PackedObjective:
+    """Return the penalised loss and its gradient, as a function of the packed parameters."""
 
     def objective(vector: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = penalised_gradient(model.unpacked(vector), X, *loss)
         return value, gradient.packed()
 
-    with single_threaded_blas():
-        found = minimize(
-            objective,
-            model.packed(),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": n_steps, "maxcor": MEMORY},
-        )
-    return np.asarray(found.x)
+    return objective

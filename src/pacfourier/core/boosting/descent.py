@@ -25,7 +25,7 @@ from pacfourier.core.boosting.cosine_model import (
     Penalties,
     gradient_sums,
 )
-from pacfourier.core.phases import single_threaded_blas
+from pacfourier.core.threads import single_threaded_blas
 
 __all__ = ["Decays", "Descent", "Labelled", "one_cycle", "passes_over"]
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from pacfourier.arrays import FloatArray, Samples
 from pacfourier.core.alignment.sums import alignment_loss, alignment_sums
-from pacfourier.core.phases import precision_of
+from pacfourier.core.precision import precision_of
 from pacfourier.core.prior.frequencies import FrequencyPool
 
 __all__ = ["residual_losses"]

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from pacfourier.arrays import FloatArray, Samples, by_kind
-from pacfourier.core.phases import ROW_BLOCK
+from pacfourier.core.products import ROW_BLOCK
 
 __all__ = ["column_moments", "column_scales", "scaled_columns"]
 

@@ -15,7 +15,7 @@ import numpy as np
 from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.core.boosting.columns import Columns
 from pacfourier.core.boosting.folded import FoldedModel
-from pacfourier.core.phases import dense_product, run_tasks
+from pacfourier.core.threads import run_tasks
 
 __all__ = ["ScoringModel", "row_scores", "scoring_model", "scoring_models"]
 
@@ -171,7 +171,7 @@ def write_values(
         values[:] = 0
     else:
         slopes = model.terms[: len(origins)]
-        dense_product(rows - origins if origins.any() else rows, slopes, values)
+        np.dot(rows - origins if origins.any() else rows, slopes, out=values)
     if is_sparse or len(model.coded):
         loops.add_columns(rows, origins, model[2:5], model.terms, is_sparse, values)
 
@@ -189,4 +189,4 @@ def write_scores(values: FloatArray, model: ScoringModel, scores: FloatArray) ->
     waves = np.empty((len(values), len(amplitudes)), dtype=values.dtype)
     n_frequencies = len(amplitudes) // 2
     loops.write_waves(values, np.ones(n_frequencies, dtype=values.dtype), waves)
-    np.add(dense_product(waves, amplitudes), values[:, n_frequencies:], out=scores)
+    np.add(np.dot(waves, amplitudes), values[:, n_frequencies:], out=scores)

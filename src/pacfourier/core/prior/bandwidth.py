@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from pacfourier.arrays import FloatArray, IntArray, Samples, by_kind, host
-from pacfourier.core.phases import ROW_BLOCK
+from pacfourier.core.products import ROW_BLOCK
 
 __all__ = ["median_gamma", "median_rows", "merged_moments", "scale_gamma", "scale_moments"]
 

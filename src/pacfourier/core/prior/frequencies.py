@@ -11,33 +11,29 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
-from scipy.stats import qmc
 
 from pacfourier.arrays import FloatArray, IntArray
-from pacfourier.core.phases import aligned_zeros
 from pacfourier.core.prior.structured import (
     chi_radii,
     padded_size,
     random_signs,
     structured_directions,
 )
+from pacfourier.core.products import aligned_zeros
 from pacfourier.spectra import Spectrum
 
 __all__ = ["SAMPLINGS", "ChosenFrequencies", "FrequencyPool", "Sampling"]
 
-Sampling = Literal["iid", "orthogonal", "sobol", "structured"]
-SAMPLINGS = ("iid", "orthogonal", "sobol", "structured")
+Sampling = Literal["iid", "structured"]
+SAMPLINGS = ("iid", "structured")
 
-# Number of rows whose scales, rotation or quasi-random points are drawn together.
+# Number of rows whose scales are drawn together.
 UNIT = 512
 # How many units draw their scales together, if a row has one scale: those of 32,768 rows.
 UNITS_TOGETHER = 64
 # Streams of random numbers of a pool. Unit u of its rows uses stream FIRST_UNIT + u, and band b of
-# structured rows uses stream (COUPLING_STREAM, b). RACE_STREAM chooses the first rows of a race.
+# structured rows uses stream (COUPLING_STREAM, b).
 DRAW_STREAM, COUPLING_STREAM, FIRST_UNIT = 0, 1, 2
-RACE_STREAM = (DRAW_STREAM, 1)
-LARGEST_SOBOL_DIMENSION = 21201
 
 
 @dataclass(frozen=True)
@@ -55,13 +51,11 @@ class FrequencyPool:
         The shape of the pool.
     seed : int
         Between 0 and 2**64 - 1.
-    sampling : {"iid", "orthogonal", "sobol", "structured"}
-        How the frequencies depend on each other. "iid" draws them independently. "orthogonal"
-        makes groups of at most ``n_features`` rows orthogonal, with independent lengths (Yu et
-        al., 2016). "sobol" uses a scrambled quasi-random sequence. With these three, each
-        frequency alone has the law of the prior. "structured" uses products of random signs and
-        Walsh-Hadamard transforms, and has that law only nearly. It is meant for wide dense data,
-        because one sample and one frequency cost O(log n_features) instead of O(n_features).
+    sampling : {"iid", "structured"}
+        How the frequencies depend on each other. "iid" draws them independently from the prior.
+        "structured" uses products of random signs and Walsh-Hadamard transforms, and has the law of
+        the prior only nearly. It is meant for wide dense data, because one sample and one frequency
+        cost O(log n_features) instead of O(n_features).
 
     Notes
     -----
@@ -89,11 +83,6 @@ class FrequencyPool:
     def __post_init__(self) -> None:
         if self.sampling not in SAMPLINGS:
             raise ValueError(f"sampling must be one of {SAMPLINGS}, got {self.sampling!r}.")
-        if self.sampling == "sobol" and self.n_features > LARGEST_SOBOL_DIMENSION:
-            raise ValueError(
-                f"sampling='sobol' needs at most {LARGEST_SOBOL_DIMENSION} features, "
-                f"got {self.n_features}."
-            )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -115,7 +104,7 @@ class FrequencyPool:
             within = indices[members] - unit * UNIT
             rng = self.stream(FIRST_UNIT + unit)
             scales = self.spectrum.scales(rng, UNIT, self.n_features)[within].astype(np.float32)
-            frequencies[members] = scales * self._directions(unit, within, rng)
+            frequencies[members] = scales * self._structured_normals(unit, within, rng)
         return frequencies
 
     def columns(
@@ -202,16 +191,6 @@ class FrequencyPool:
             radii.append(scales * chi_radii(rng, UNIT, self.n_features))
         return np.concatenate(radii)[: self.n_frequencies, 0]
 
-    def _directions(self, unit: int, within: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Return rows of the standard normal matrix of a unit, drawn as ``sampling`` says."""
-        if self.sampling == "orthogonal":
-            rows = np.arange(unit * UNIT, (unit + 1) * UNIT)
-            normals = standard_normals(self.seed, rows, self.n_features)
-            return orthogonal_normals(normals, rng)[within]
-        if self.sampling == "structured":
-            return self._structured_normals(unit, within, rng)
-        return self._sobol_normals(unit)[within]
-
     def _structured_normals(
         self, unit: int, within: IntArray, rng: np.random.Generator
     ) -> FloatArray:
@@ -223,13 +202,6 @@ class FrequencyPool:
                 self.signs(int(band)), positions[members], self.n_features
             )
         return normals
-
-    def _sobol_normals(self, unit: int) -> FloatArray:
-        engine = qmc.Sobol(self.n_features, scramble=True, rng=self.stream(COUPLING_STREAM))
-        if unit:
-            engine.fast_forward(unit * UNIT)
-        # The scrambled points are multiples of 2^-30. Half a step from 0 and 1 keeps ndtri finite.
-        return ndtri(np.clip(engine.random(UNIT), 2.0**-31, 1 - 2.0**-31))
 
 
 @lru_cache(maxsize=8)
@@ -344,22 +316,3 @@ def scaled_normals(
         made,
     )
     return made.T
-
-
-def orthogonal_normals(normals: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Return normal rows of which groups of at most ``n_features`` are orthogonal.
-
-    Orthonormalising the rows of a Gaussian matrix gives a uniform random frame. Independent lengths
-    with a chi law then give each row the law N(0, I) again, up to its sign.
-    """
-    n_rows, n_features = normals.shape
-    size = min(n_rows, n_features)
-    n_groups = -(-n_rows // size)
-    lengths = np.sqrt(rng.chisquare(n_features, size=(n_rows, 1)))
-    # Zero rows fill up the last group. The rows that they become are cut off at the end.
-    groups = np.zeros((n_groups * size, n_features))
-    groups[:n_rows] = normals
-    stack = groups.reshape(n_groups, size, n_features).transpose(0, 2, 1)
-    bases, _ = np.linalg.qr(stack)
-    # QR may change the sign of a row, but a frequency and its negative have the same cosines.
-    return lengths * bases.transpose(0, 2, 1).reshape(-1, n_features)[:n_rows]

@@ -16,7 +16,7 @@ from numba import njit
 
 from pacfourier.core.compiled import compiled
 from pacfourier.core.loops import cosine_sine
-from pacfourier.core.phases import ROWS_SIDE_BY_SIDE as WIDTH
+from pacfourier.core.products import ROWS_SIDE_BY_SIDE as WIDTH
 
 # The compiler vectorises loops over unsigned indices with constant strides.
 unsigned = np.uint64

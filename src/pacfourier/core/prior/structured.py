@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacfourier.arrays import ComplexArray, FloatArray, IntArray
-from pacfourier.core.phases import ROWS_SIDE_BY_SIDE as WIDTH
-from pacfourier.core.phases import run_tasks
+from pacfourier.core.products import ROWS_SIDE_BY_SIDE as WIDTH
+from pacfourier.core.threads import run_tasks
 
 # Rows of smaller matrices are visibly not Gaussian: at size 2 they have only four directions.
 SMALLEST_SIZE = 128

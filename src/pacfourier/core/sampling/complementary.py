@@ -5,27 +5,21 @@ to a linear model. Forward selection looks at the residuals instead: it takes th
 explains most of them, fits again, and goes on (orthogonal least squares; Chen, Billings and Luo,
 1989). A sweep of exchanges then takes each out again and chooses anew, because the first were
 chosen when the later ones were not known.
-
-For two classes, the squared error is not what counts in the end: a frequency may tell how likely a
-class is, and change no decision. So choices are compared by the errors of a linear model, too.
 """
 
-from collections.abc import Sequence
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtri
 
 from pacfourier.arrays import FloatArray, IntArray
-from pacfourier.core.phases import cut, run_tasks
+from pacfourier.core.products import cut
+from pacfourier.core.threads import run_tasks
 
 __all__ = [
-    "chance_share",
     "column_products",
     "exchanged_choice",
     "explained_gains",
-    "fewest_errors",
     "forward_choice",
 ]
 
@@ -37,8 +31,6 @@ RIDGE = 1e-5
 NEGLIGIBLE_GAIN = 1e-5
 # A thread computes the products of so many rows with so many others.
 ROWS_TOGETHER = 256
-# The power of the merits where chance could give the best gain.
-DOUBTFUL_POWER = 4
 # Relative to the largest value of an output; a smaller standard deviation is a rounding error.
 SMALLEST_DEVIATION = 1e-9
 
@@ -124,26 +116,12 @@ def products_of_rows(rows: FloatArray) -> FloatArray:
     return products
 
 
-def chance_share(n_candidates: int, weights: FloatArray, n_outputs: int) -> float:
-    r"""Return which share of pure noise the best of many candidates explains.
-
-    .. math:: \frac{1}{n K} \, \chi^2_{2 K, 1 / M}
-
-    A cosine and a sine explain :math:`\chi^2_{2 K} / (n K)` of K outputs of noise, where n is the
-    number of samples, or of equal weights that are as informative. This is the value that each of M
-    candidates exceeds with probability 1 / M.
-    """
-    n_samples = weights.sum() ** 2 / np.square(weights).sum()
-    return float(chdtri(2 * n_outputs, 1 / n_candidates) / (n_samples * n_outputs))
-
-
-def forward_choice(products: ColumnProducts, size: int, chance: float = 0.0) -> IntArray:
+def forward_choice(products: ColumnProducts, size: int) -> IntArray:
     """Return the indices of candidates, in the order in which forward selection takes them.
 
     Each step takes the candidate with the largest product of its merit and its gain, which is what
-    it explains of the residuals. If the best gain is at most the share ``chance`` of the residuals,
-    the fourth power of the merits is used. If no candidate gains anything, the first free one is
-    taken. The first indices do not depend on ``size``.
+    it explains of the residuals. If no candidate gains anything, the first free one is taken. The
+    first indices do not depend on ``size``.
     """
     columns, merits = products.columns, products.merits
     aligned, gram = products.aligned.copy(), products.gram
@@ -151,14 +129,10 @@ def forward_choice(products: ColumnProducts, size: int, chance: float = 0.0) -> 
     taken = np.empty((2 * size, len(columns)))
     chosen = np.empty(size, dtype=np.intp)
     is_free = np.ones(len(merits), dtype=bool)
-    residual = products.total
     for k in range(size):
-        gains = products.gains(aligned, gram)
-        is_doubtful = gains[is_free].max() <= chance * residual
-        scores = merits ** (DOUBTFUL_POWER if is_doubtful else 1) * gains
+        scores = merits * products.gains(aligned, gram)
         chosen[k] = np.argmax(np.where(is_free, scores, -1.0))
         is_free[chosen[k]] = False
-        residual -= gains[chosen[k]]
         for i in (0, 1):
             column, before = i * len(merits) + chosen[k], taken[: 2 * k + i]
             rest = columns[column] - before[:, column] @ before
@@ -209,37 +183,6 @@ def left_over(products: ColumnProducts, chosen: IntArray) -> tuple[FloatArray, F
     pairs = ((0, 0), (0, 1), (1, 1))
     shared = [np.einsum("km,km->m", taken[:, i], taken[:, j]) for i, j in pairs]
     return products.aligned - explained, products.gram - np.stack(shared)
-
-
-def fewest_errors(
-    choices: Sequence[IntArray], waves: FloatArray, signs: FloatArray, weights: FloatArray
-) -> IntArray:
-    """Return the choice with which a linear model makes the fewest errors, the first of equals.
-
-    Parameters
-    ----------
-    choices : sequence of arrays of shape (size,)
-        Indices of candidates.
-    waves : array of shape (2, n_candidates, n_samples)
-        The cosines and the sines of each candidate.
-    signs : array of shape (n_samples,)
-        Which of two classes each sample has.
-    weights : array of shape (n_samples,)
-        How much an error counts.
-    """
-    errors = [sign_errors(waves[:, chosen], signs, weights) for chosen in choices]
-    return choices[int(np.argmin(errors))]
-
-
-def sign_errors(waves: FloatArray, signs: FloatArray, weights: FloatArray) -> float:
-    """Return the weight of the samples to which least squares with an intercept give a wrong sign.
-
-    Classes are not balanced here: most linear models count every sample once.
-    """
-    columns = np.concatenate([*waves, np.ones((1, len(signs)))]).astype(np.float64)
-    scaled = columns * (weights / weights.sum())
-    fit = np.linalg.solve(scaled @ columns.T + RIDGE * np.eye(len(columns)), scaled @ signs)
-    return float(weights[(fit @ columns > 0) != (signs > 0)].sum())
 
 
 def standardised(outputs: FloatArray, shares: FloatArray) -> FloatArray:

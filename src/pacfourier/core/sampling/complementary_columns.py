@@ -1,8 +1,7 @@
 r"""Columns chosen together, each for what the others leave unexplained.
 
-A landmark can have one of several similarities, and each of them is a column. Forward selection
-takes the column that explains most of the residuals of a linear model, fits again, and goes on
-(orthogonal least squares; Chen, Billings and Luo, 1989). No owner gets two columns.
+Forward selection takes the column that explains most of the residuals of a linear model, fits
+again, and goes on (orthogonal least squares; Chen, Billings and Luo, 1989).
 """
 
 import numpy as np
@@ -13,33 +12,22 @@ from pacfourier.core.sampling.complementary import NEGLIGIBLE_GAIN, RIDGE, stand
 __all__ = ["forward_columns"]
 
 
-def forward_columns(
-    columns: FloatArray, outputs: FloatArray, owners: IntArray, size: int, penalty: float = 0.0
-) -> IntArray:
+def forward_columns(columns: FloatArray, outputs: FloatArray, size: int) -> IntArray:
     r"""Return the indices of columns, in the order in which forward selection takes them.
 
     .. math:: \frac{\sum_k (c \cdot r_k)^2}{c \cdot c + \rho}
 
     is the gain of a column. Here c is what the chosen columns and the intercept leave of it,
     :math:`r_k` are the residuals of output k, and the ridge :math:`\rho` is tiny. The selection
-    ends when no column gains more than
-
-    .. math:: \lambda \, \frac{\sum_k r_k \cdot r_k}{n - 1 - m}
-
-    if m of n columns are chosen, that is :math:`\lambda` times the variance of the residuals. With
-    :math:`\lambda = 2`, it ends where the criterion :math:`C_p` of Mallows (1973) would rise.
+    ends when no column gains more than rounding errors.
 
     Parameters
     ----------
     columns : array of shape (n_samples, n_columns)
     outputs : array of shape (n_samples, n_outputs)
         What a linear model with an intercept should predict. They are scaled to variance one.
-    owners : array of shape (n_columns,)
-        The owner of each column. At most one column of an owner is taken.
     size : int
         How many columns to choose at most.
-    penalty : float, default=0.0
-        The :math:`\lambda`. Zero takes every column that gains anything.
     """
     n_samples = len(columns)
     shares = np.full(n_samples, 1 / n_samples)
@@ -48,20 +36,17 @@ def forward_columns(
     columns = (columns - columns.mean(axis=0)).astype(np.float32) / root
     aligned = (columns.T @ residuals).astype(np.float64)
     squares = np.einsum("ij,ij->j", columns, columns).astype(np.float64)
-    left = float(np.square(residuals).sum())
-    negligible = NEGLIGIBLE_GAIN * left
-    is_free = np.ones(len(owners), dtype=bool)
+    negligible = NEGLIGIBLE_GAIN * float(np.square(residuals).sum())
+    is_free = np.ones(columns.shape[1], dtype=bool)
     basis = np.zeros((size, n_samples), dtype=np.float32)
     chosen = np.empty(size, dtype=np.intp)
     for k in range(size):
         gains = np.square(aligned).sum(axis=1) / (np.maximum(squares, 0.0) + RIDGE)
         gains[~is_free] = 0.0
         chosen[k] = np.argmax(gains)
-        gain = gains[chosen[k]]
-        if gain <= max(negligible, penalty * left / max(n_samples - 1 - k, 1)):
+        if gains[chosen[k]] <= negligible:
             return chosen[:k]
-        left -= gain
-        is_free[owners == owners[chosen[k]]] = False
+        is_free[chosen[k]] = False
         basis[k], length = _direction(columns[:, chosen[k]], basis[:k])
         # The ridge makes a chosen column explain slightly less than all of its direction.
         kept = length / np.sqrt(length**2 + RIDGE)

@@ -131,7 +131,7 @@ def resampled(particles: P, log_weights: FloatArray, offset: float) -> tuple[P, 
 
 
 def log_sum_exp(values: FloatArray) -> float:
-    """Return the logarithm of a sum of exponentials. SciPy's is slow for so few."""
+    """Return the logarithm of a sum of exponentials, faster than SciPy's for so few."""
     largest = float(values.max())
     return largest + float(np.log(np.exp(values - largest).sum()))
 
@@ -188,7 +188,7 @@ def gibbs_run(
     start = posterior.draw(n_particles, n_features, rng)
     shape = (n_particles, n_features)
     stream = noise_stream(posterior, shape, n_moves, rng, n_steps)
-    # They are drawn ahead, so that a GPU need not wait for them.
+    # On a GPU, a run would otherwise wait for random numbers.
     depth = max(min(NOISES_AHEAD, NUMBERS_AHEAD // (n_particles * n_features)), 1)
     with closing(ahead(stream, depth=depth)) as noises:
         return Run(*tempered_run(start, schedule.powers, move, noises))

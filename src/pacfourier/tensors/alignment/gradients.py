@@ -20,7 +20,7 @@ from pacfourier.core.alignment.gradients import (
     losses_and_gradients,
     prepared,
 )
-from pacfourier.core.phases import Precision
+from pacfourier.core.precision import Precision
 from pacfourier.tensors.phases import TYPES, frequency_bands, row_blocks
 from pacfourier.tensors.triton import has_triton
 

@@ -19,7 +19,7 @@ from pacfourier.core.alignment.targets import (
     distinct_labels,
     encoded,
 )
-from pacfourier.core.phases import Precision
+from pacfourier.core.precision import Precision
 from pacfourier.tensors.arrays import queued
 from pacfourier.tensors.codes import ClassCodes
 

@@ -34,20 +34,10 @@ def tensor_summary(
     X: torch.Tensor, codes: sparse.csr_array | ClassCodes, *, is_weighted: bool = False
 ) -> SampleSummary:
     """Return the summary of a sample. It is computed on the device and copied at the end."""
-    if X.is_cuda and has_triton():
-        from pacfourier.tensors.triton.summaries import column_statistics
-
-        with torch.cuda.device_of(X):
-            statistics, marks = column_statistics(X)
-    else:
-        statistics, marks = plain_statistics(X)
     rows = rows_of_smallest(fingerprints_of(X), label_fingerprints(codes, X.device))
     # Everything comes back in one copy, because every copy waits for the device.
-    parts = (rows, statistics.view(torch.int64), marks)
-    sizes = [part.numel() for part in parts]
-    packed = host(torch.cat([part.flatten() for part in parts]))
-    found, columns, seen = np.split(packed, np.cumsum(sizes)[:-1])
-    *powers, lowest, highest, n_lowest, n_highest = columns.view(np.float64).reshape(8, -1)
+    packed = host(torch.cat([rows.flatten(), power_sums(X).view(torch.int64).flatten()]))
+    found, powers = np.split(packed, [rows.numel()])
     prints, counts, first_labels, last_labels = found.reshape(4, -1)
     n_distinct = np.count_nonzero(counts)
     return SampleSummary(
@@ -56,12 +46,7 @@ def tensor_summary(
         counts[:n_distinct].astype(np.intp),
         first_labels[:n_distinct].view(np.uint64),
         last_labels[:n_distinct].view(np.uint64),
-        powers=np.stack(powers),
-        lowest=lowest,
-        n_lowest=n_lowest.astype(np.intp),
-        highest=highest,
-        n_highest=n_highest.astype(np.intp),
-        marks=seen.view(np.uint64),
+        powers=powers.view(np.float64).reshape(4, -1),
         is_weighted=is_weighted,
     )
 
@@ -108,26 +93,15 @@ def placed_multipliers(n_features: int, device: torch.device) -> torch.Tensor:
     return queued(fingerprint_multipliers(n_features).view(np.int64), device)
 
 
-def plain_statistics(X: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the statistics of columns, of shape (8, n_features), and the marks of their values.
-
-    The statistics are the sums of four powers, the smallest and the largest value, and the number
-    of rows that have each of these two. Double precision holds the numbers of rows exactly.
-    """
-    powers = X.new_zeros((4, X.shape[1]), dtype=torch.float64)
-    found = torch.zeros((64, X.shape[1]), dtype=torch.bool, device=X.device)
-    columns = torch.arange(X.shape[1], device=X.device)
+def power_sums(X: torch.Tensor) -> torch.Tensor:
+    """Return the sums of the first four powers of each column, in double precision."""
+    sums = X.new_zeros((4, X.shape[1]), dtype=torch.float64)
     for block in X.split(ROW_BLOCK):
-        # The mask removes the copies of the sign bit.
-        found[(_bits(block) >> 58) & 63, columns] = True
-        powers += torch.stack([(block.double() ** power).sum(dim=0) for power in (1, 2, 3, 4)])
-    ends = torch.stack([X.amin(dim=0), X.amax(dim=0)])
-    counts = torch.stack([(end == X).sum(dim=0) for end in ends])
-    weights = torch.ones(64, dtype=torch.int64, device=X.device) << torch.arange(
-        64, device=X.device
-    )
-    statistics = torch.cat([powers, ends.double(), counts.double()])
-    return statistics, (found * weights[:, None]).sum(dim=0)
+        wide = block.double()
+        square = wide * wide
+        powers = (wide, square, wide * square, square * square)
+        sums += torch.stack([power.sum(dim=0) for power in powers])
+    return sums
 
 
 @row_fingerprints.register(torch.Tensor)

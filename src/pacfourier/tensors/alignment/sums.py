@@ -10,8 +10,8 @@ import torch
 from scipy import sparse
 
 from pacfourier.arrays import ComplexArray, FloatArray, host
-from pacfourier.core.alignment.sums import wave_sums
-from pacfourier.core.phases import Precision, double_angle_sums, precision_groups
+from pacfourier.core.alignment.sums import double_angle_sums, wave_sums
+from pacfourier.core.precision import Precision, precision_groups
 from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.tensors.codes import ClassCodes
 from pacfourier.tensors.phases import (

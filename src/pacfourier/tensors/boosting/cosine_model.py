@@ -1,4 +1,4 @@
-"""The loss and gradient of the cosine model on tensors, and its minimiser on their device."""
+"""The loss and gradient of the cosine model on tensors, computed on their device."""
 
 # mypy: disable-error-code="misc"
 # The types of the core do not mention tensors, so mypy rejects their registration.
@@ -13,12 +13,12 @@ from pacfourier.arrays import FloatArray, host
 from pacfourier.core.boosting.cosine_model import (
     CosineModel,
     Losses,
+    PackedObjective,
     PenalisedLoss,
     gradient_sums,
-    minimiser,
     model_scores,
+    packed_objective,
 )
-from pacfourier.tensors.boosting.lbfgs import lbfgs
 from pacfourier.tensors.phases import row_blocks
 
 # More rows than for sums, because every operation on a block has to be launched: with 500
@@ -117,20 +117,21 @@ def tensor_gradient_sums(
     return loss, gradient
 
 
-@minimiser.register(torch.Tensor)
-def tensor_minimiser(
-    X: torch.Tensor, model: CosineModel, loss: PenalisedLoss, n_steps: int
-) -> FloatArray:
-    """Return the parameters after some steps of L-BFGS, whose vectors stay on the device."""
+@packed_objective.register(torch.Tensor)
+def tensor_packed_objective(
+    X: torch.Tensor, model: CosineModel, loss: PenalisedLoss
+) -> PackedObjective:
+    """Return the penalised loss and its gradient, of which only the parameters travel."""
     labels, weights = (
         torch.as_tensor(each, device=X.device) for each in (loss.labels, loss.sample_weight)
     )
     start = Parts(*(torch.as_tensor(part, device=X.device).double() for part in model))
 
-    def objective(vector: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        exact = start.unpacked(vector)
-        parts, value = exact.to(X.dtype), vector.new_zeros(())
-        gradient = torch.zeros_like(vector)
+    def objective(vector: FloatArray) -> tuple[float, FloatArray]:
+        there = torch.as_tensor(vector, device=X.device)
+        exact = start.unpacked(there)
+        parts, value = exact.to(X.dtype), there.new_zeros(())
+        gradient = torch.zeros_like(there)
         for rows in blocks_of(X, len(parts.frequencies)):
             found = block_gradient(X[rows], parts, labels[rows], loss.losses, weights[rows])
             value = value + found.loss
@@ -140,9 +141,9 @@ def tensor_minimiser(
         for factor, part, slope in zip(factors, exact[:4], slopes[:4], strict=True):
             value = value + factor / 2 * part.square().sum()
             slope.add_(part, alpha=factor)
-        return value, gradient
+        return float(value), np.asarray(host(gradient))
 
-    return np.asarray(host(lbfgs(objective, start.packed(), n_steps)))
+    return objective
 
 
 def waves_and_scores(

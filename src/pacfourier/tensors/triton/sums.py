@@ -5,8 +5,8 @@ import torch
 from scipy import sparse
 
 from pacfourier.arrays import ComplexArray, FloatArray, host
-from pacfourier.core.alignment.sums import alignment_loss
-from pacfourier.core.phases import LARGEST_SINGLE_PHASE, double_angle_sums
+from pacfourier.core.alignment.sums import alignment_loss, double_angle_sums
+from pacfourier.core.precision import LARGEST_SINGLE_PHASE
 from pacfourier.tensors.arrays import queued
 from pacfourier.tensors.codes import ClassCodes
 from pacfourier.tensors.phases import (
