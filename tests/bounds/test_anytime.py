@@ -8,8 +8,8 @@ import pytest
 from scipy import special
 
 from pacfourier import bounds
-from pacfourier.bounds._anytime import last_size, share_of, stream_grid
-from pacfourier.bounds._bernstein import bernstein_factor
+from pacfourier.bounds.anytime import last_size, share_of, stream_grid
+from pacfourier.bounds.bernstein import bernstein_factor
 
 LAST = 400
 

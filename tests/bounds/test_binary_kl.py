@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pacfourier.bounds._bernstein import bernstein_factor
-from pacfourier.bounds._binary_kl import LARGEST_EXACT, binary_kl, kldn, klup, log_xi
+from pacfourier.bounds.bernstein import bernstein_factor
+from pacfourier.bounds.binary_kl import LARGEST_EXACT, binary_kl, kldn, klup, log_xi
 
 UNIT = st.one_of(st.just(0.0), st.floats(1e-30, 1.0))
 BUDGET = st.one_of(st.just(0.0), st.floats(1e-30, 20.0), st.floats(1e-30, 1e-6))

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from pacfourier import bounds
 from pacfourier.bounds import Bound
-from pacfourier.bounds._bernstein import unexpected_bernstein_fixed
-from pacfourier.bounds._binary_kl import klup
+from pacfourier.bounds.bernstein import unexpected_bernstein_fixed
+from pacfourier.bounds.binary_kl import klup
 from pacfourier.bounds.safe_side import confidence, safely_rounded
 
 ROUNDING = 1e-11

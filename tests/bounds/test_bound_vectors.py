@@ -9,15 +9,15 @@ from scipy import special
 
 from pacfourier import bounds
 from pacfourier.bounds import printed
-from pacfourier.bounds._arguments import GridPoint, rate_shares
-from pacfourier.bounds._bernstein import (
+from pacfourier.bounds.arguments import GridPoint, rate_shares
+from pacfourier.bounds.bernstein import (
     bernstein_factor,
     bernstein_grid,
     bernstein_rates,
     unexpected_bernstein_fixed,
 )
-from pacfourier.bounds._binary_kl import klup, log_xi
-from pacfourier.bounds._first_order import Tilt, arc_margins, first_order_grid
+from pacfourier.bounds.binary_kl import klup, log_xi
+from pacfourier.bounds.first_order import Tilt, arc_margins, first_order_grid
 
 N, DIVERGENCE, EPSILON = 1000, 3.0, 0.05
 NATS = DIVERGENCE + math.log(1 / EPSILON)

@@ -7,11 +7,11 @@ import pytest
 from scipy import special
 
 from pacfourier import bounds
-from pacfourier.bounds._arguments import GridPoint
-from pacfourier.bounds._bernstein import bernstein_factor, unexpected_bernstein_fixed
-from pacfourier.bounds._binary_kl import binary_kl, log_xi
-from pacfourier.bounds._f_divergence import largest_variance, log_moment
-from pacfourier.bounds._first_order import Tilt, arc_margins
+from pacfourier.bounds.arguments import GridPoint
+from pacfourier.bounds.bernstein import bernstein_factor, unexpected_bernstein_fixed
+from pacfourier.bounds.binary_kl import binary_kl, log_xi
+from pacfourier.bounds.f_divergence import largest_variance, log_moment
+from pacfourier.bounds.first_order import Tilt, arc_margins
 
 ROUNDING = 1e-10
 SIZES = range(2, 7)

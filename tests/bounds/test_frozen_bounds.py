@@ -9,8 +9,8 @@ import pytest
 from scipy import optimize
 
 from pacfourier import bounds
-from pacfourier.bounds._first_order import first_order_grid
-from pacfourier.bounds._frozen import SHARES, log_wealth
+from pacfourier.bounds.first_order import first_order_grid
+from pacfourier.bounds.frozen import SHARES, log_wealth
 
 # Laws of a score with two values (high, low), and the chances of the high one.
 PAIRS = [(1.0, -1.0), (1.0, 0.0), (0.9, -1.0), (0.3, -0.2)]

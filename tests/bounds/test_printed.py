@@ -8,7 +8,7 @@ from scipy import stats
 
 from pacfourier import bounds
 from pacfourier.bounds import Bound, printed
-from pacfourier.bounds._f_divergence import largest_variance
+from pacfourier.bounds.f_divergence import largest_variance
 
 EPSILON = 0.05
 BIAS = 0.5 + math.sqrt(1 / 8)

@@ -9,8 +9,8 @@ import pytest
 from pacfourier import bounds
 
 NEW_BOUND = """
-from pacfourier.bounds._record import BoundRecord
-from pacfourier.bounds._result import Bound
+from pacfourier.bounds.record import BoundRecord
+from pacfourier.bounds.result import Bound
 
 def trivial(*, loss, epsilon):
     return Bound(value=1.0, empirical_term=loss, divergence_term=0.0, parameters={},

@@ -88,7 +88,7 @@ CERTIFICATES = {
     "map, a bound of your own": lambda: small_map().certificate(bound=OWN),
     "map without labels": lambda: small_map(RFF).certificate(X=X, y=Y),
     "sampler": lambda: small_map(GibbsRFF).certificate(),
-    "sampler with rows held out": lambda: small_map(GibbsRFF, certify_on=0.3).certificate(),
+    "sampler with rows held out": lambda: small_map(GibbsRFF, certify=0.3).certificate(),
     "landmarks": lambda: landmarks("medoids"),
     "landmarks that are points": lambda: landmarks("kmeans"),
     "kernel on fresh rows": lambda: holdout_certificate(small_map(BoostedRFF), FRESH, FRESH_Y),
@@ -99,7 +99,6 @@ CERTIFICATES = {
     "classifier": lambda: predictor(certify=0.3).certificate_,
     "classifier after a normalizer": lambda: in_pipeline(Normalizer(), certified_classifier()),
     "classifier after a scaler": lambda: in_pipeline(StandardScaler(), certified_classifier()),
-    "drawn classifier": lambda: predictor(certify="pac-bayes").certificate_,
     "regressor": lambda: predictor(FourierRegressor, certify=0.3).certificate_,
     "classifier on fresh rows": lambda: certify_predictions(predictor(), FRESH, FRESH_Y),
     "classifier on its own rows": lambda: certify_predictions(predictor(), X, Y),
@@ -214,5 +213,5 @@ def test_only_the_command_that_reads_the_table_vouches_for_its_rows():
     assert users == ["fitting.py"]
     for kind in ("classifier on its own rows", "kernel on its own rows"):
         assert statuses(kind)["rows"] == "violated"
-    for kind in ("sampler with rows held out", "drawn classifier", "regressor", "command certify"):
+    for kind in ("sampler with rows held out", "regressor", "command certify"):
         assert statuses(kind)["rows"] == "declared"

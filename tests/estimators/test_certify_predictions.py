@@ -491,7 +491,6 @@ FITS = {
     "in batches": batches_of,
     "row by row": taught,
     "pickled": lambda *rows: pickle.loads(pickle.dumps(learned_by_heart(*rows))),
-    "drawn": FourierClassifier(5, certify="pac-bayes", random_state=0).fit,
     "scaled": make_pipeline(StandardScaler(), FourierClassifier(5, random_state=0)).fit,
     "searched": searched,
     "amounts": FourierRegressor(5, random_state=0).fit,

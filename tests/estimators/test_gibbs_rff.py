@@ -6,8 +6,8 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from pacfourier import GibbsRFF, alignment_losses, bounds, spectra
-from pacfourier.bounds._first_order import first_order_of_measure
 from pacfourier.bounds.divergences import kl_divergence
+from pacfourier.bounds.first_order import first_order_of_measure
 from pacfourier.core.sampling.smc import gibbs_run, pilot_schedule
 from pacfourier.data.samples import Block, Sample
 from pacfourier.estimators import gibbs_rff

@@ -233,7 +233,7 @@ def overfitted():
     found = []
     for seed in range(60):
         rows, labels = noise(rng)
-        model = GibbsRFF(6, gamma=0.02, certify_on=1 / 3, random_state=seed, **settings)
+        model = GibbsRFF(6, gamma=0.02, certify=1 / 3, random_state=seed, **settings)
         stream = np.random.default_rng([drawn_seed(seed), SPLIT_STREAM])
         rest, _ = split_sample(Sample(Block(rows, labels)), 1 / 3, stream)
         found.append((model.fit(rows, labels), rest.whole))
@@ -258,15 +258,15 @@ def test_kernels_that_learned_noise_are_covered(bound, overfitted):
 
 def split(rows=X, labels=Y, **parameters):
     settings = {"target_type": "binary", **SMALL_GIBBS, **parameters}
-    return GibbsRFF(6, certify_on=0.25, **settings).fit(rows, labels)
+    return GibbsRFF(6, certify=0.25, **settings).fit(rows, labels)
 
 
 def test_rows_set_aside_are_certified_and_not_learned_from():
     model = split()
     certificate = model.certificate()
-    assert certificate.n_samples == 142
-    assert model.sums_.n_samples == 569 - 142
-    assert model.inverse_temperature_ == pytest.approx(20 * np.sqrt(569 - 142))
+    assert certificate.n_samples == 143
+    assert model.sums_.n_samples == 569 - 143
+    assert model.inverse_temperature_ == pytest.approx(20 * np.sqrt(569 - 143))
     assert certificate.divergence == 0
     assert certificate.value < 0.5
     # A step of a pipeline may have seen them before.
@@ -278,7 +278,7 @@ def test_the_split_is_blind_and_the_fit_sees_only_its_rows():
     """Other values and labels in the held-out rows change nothing but the certificate."""
     whole = split()
     stream = np.random.default_rng([drawn_seed(0), SPLIT_STREAM])
-    aside = stream.permutation(569)[:142]
+    aside = stream.permutation(569)[:143]
     rows, labels = X.copy(), Y.copy()
     rows[aside], labels[aside] = X[aside][::-1] * 1.01, 1 - Y[aside]
     changed = split(rows, labels)
@@ -299,7 +299,7 @@ def test_the_split_takes_sparse_rows_and_tensors(kind):
     found, expected = split(rows).certificate(), split().certificate()
     # Rounding may decide whether a move is accepted, so the kernels may differ a little.
     assert found.value == pytest.approx(expected.value, abs=0.05)
-    assert found.n_samples == 142
+    assert found.n_samples == 143
 
 
 def test_the_prior_may_come_from_the_rows_of_the_fit():
@@ -333,26 +333,31 @@ def test_only_the_kept_kernel_was_certified():
 def test_without_a_split_nothing_changes():
     model = GibbsRFF(6, **SMALL_GIBBS).fit(X, Y)
     assert model.certificate().n_samples == 569
-    assert model.set_params(certify_on=0.5).certificate().n_samples == 569
+    assert model.set_params(certify=0.5).certificate().n_samples == 569
     assert model.redraw(n_frequencies=3).certificate().n_samples == 569
 
 
-@pytest.mark.parametrize("share", [0, 1, 1.5, -0.1, "half", True])
+@pytest.mark.parametrize("share", [0, 1, 1.5, -0.1, "half", None])
 def test_impossible_shares_are_refused(share):
-    with pytest.raises(ValueError, match="certify_on must be None or in"):
-        GibbsRFF(6, certify_on=share).fit(X, Y)
+    with pytest.raises(ValueError, match="certify must be False, True or the share"):
+        GibbsRFF(6, certify=share).fit(X, Y)
+
+
+def test_true_holds_out_a_fifth():
+    model = GibbsRFF(6, certify=True, **SMALL_GIBBS).fit(X, Y)
+    assert model.certificate().n_samples == 114
 
 
 def test_too_few_rows_are_refused():
     with pytest.raises(ValueError, match=r"at least 2 rows on both sides, got 0\.1 of 10"):
-        GibbsRFF(2, certify_on=0.1).fit(X[15:25], Y[15:25])
+        GibbsRFF(2, certify=0.1).fit(X[15:25], Y[15:25])
 
 
 def test_dask_collections_are_refused():
     array = pytest.importorskip("dask.array")
     lazy = array.from_array(X, chunks=(200, 30)), array.from_array(Y, chunks=200)
-    with pytest.raises(ValueError, match="certify_on must be None for Dask collections"):
-        GibbsRFF(6, certify_on=0.5, **SMALL_GIBBS).fit(*lazy)
+    with pytest.raises(ValueError, match="certify must be False for Dask collections"):
+        GibbsRFF(6, certify=0.5, **SMALL_GIBBS).fit(*lazy)
     with pytest.raises(ValueError, match="X must be in memory"):
         holdout_certificate(fitted("PBRFF"), *lazy)
 
@@ -364,7 +369,7 @@ def test_mnist_is_certified_below_the_bar():
     X, y, _ = load("mnist17")
     rows = np.random.default_rng(0).permutation(len(y))[:9102]
     model = GibbsRFF(
-        100, beta=60.0, n_steps=60, certify_on=1 / 3, target_type="binary", random_state=0
+        100, beta=60.0, n_steps=60, certify=1 / 3, target_type="binary", random_state=0
     ).fit(X[rows], y[rows])
     assert model.certificate(bound="betting").value < 0.112
     assert model.certificate(bound="chernoff").value < 0.120

@@ -98,7 +98,7 @@ def gibbs_map(sample, seed):
     # Few steps to a posterior near the prior: many steps would make rounding large.
     small = partial(GibbsRFF, 8, beta=5.0, n_particles=20, n_steps=6, random_state=seed)
     model = small().fit(sample.X, sample.y)
-    held_out = small(certify_on=1 / 3).fit(sample.X, sample.y)
+    held_out = small(certify=1 / 3).fit(sample.X, sample.y)
     return {
         "features": features(model, sample),
         "losses": model.losses_,

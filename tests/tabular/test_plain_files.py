@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.linear_model import Ridge
 
-from pacfourier import trusted_files
 from pacfourier.errors import InputError
 from pacfourier.tabular import plain_files
-from pacfourier.tabular.plain_files import is_plain, plain_bytes, plain_data
+from pacfourier.tabular.plain_files import plain_bytes, plain_data
 
 RULE = "model must be a file, got 'm.skops'"
 EXAMPLE = {
@@ -132,19 +131,9 @@ def test_files_of_skops_with_other_types_are_refused(data):
     assert "it holds" in refusal(skops.io.dumps([data]))
 
 
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [({"a": 1}, True), ([1], True), ((), True), (Ridge(), False), (np.zeros(2), False)],
-    ids=str,
-)
-def test_plain_files_are_told_from_others(data, expected):
-    assert is_plain(skops.io.dumps(data)) is expected
-
-
 @pytest.mark.parametrize("content", [b"", b"no zip", archive_of({"a": b""}), b"PK\x03\x04" * 9])
 def test_damaged_files_are_refused(content):
     assert "it is damaged" in refusal(content)
-    assert not is_plain(content)
 
 
 def with_array(data):
@@ -178,7 +167,7 @@ def test_arrays_of_other_formats_are_refused():
 
 
 def test_files_that_unpack_to_too_much_are_refused(monkeypatch):
-    monkeypatch.setattr(trusted_files, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(plain_files, "MOST_BYTES", 10_000)
     content = plain_bytes([np.zeros(2000)])
     assert len(content) < 2000
     assert "bytes, more than 10,000" in refusal(content)
@@ -186,23 +175,13 @@ def test_files_that_unpack_to_too_much_are_refused(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("module", "limit", "data"),
-    [(plain_files, "MOST_NODES", [[]] * 9), (trusted_files, "MOST_SCHEMA_BYTES", "x" * 9)],
+    ("limit", "data"), [("MOST_NODES", [[]] * 9), ("MOST_SCHEMA_BYTES", "x" * 9)]
 )
-def test_large_structures_are_refused(monkeypatch, module, limit, data):
+def test_large_structures_are_refused(monkeypatch, limit, data):
     content = plain_bytes([data])
     assert_same(plain_data(content, RULE), [data])
-    monkeypatch.setattr(module, limit, 10)
+    monkeypatch.setattr(plain_files, limit, 10)
     assert "its structure has" in refusal(content)
-
-
-def trusted_error(content, folder):
-    """Return the error of the reader that knows estimators too."""
-    path = folder / "model.skops"
-    path.write_bytes(content)
-    with pytest.raises(InputError) as caught:
-        trusted_files.trusted_object(path, [], RULE)
-    return str(caught.value)
 
 
 def memory_of(call, *arguments):
@@ -215,24 +194,21 @@ def memory_of(call, *arguments):
         tracemalloc.stop()
 
 
-def test_a_part_that_lies_about_its_size_is_not_unpacked(tmp_path):
+def test_a_part_that_lies_about_its_size_is_not_unpacked():
     size = 2**26
     content = archive_of({"schema.json": " " * size})
     # The sizes after unpacking, in the directory and before the data.
     assert content.count(struct.pack("<I", size)) == 2
     lie = content.replace(struct.pack("<I", size), struct.pack("<I", 128))
     assert "Bad CRC-32" in refusal(lie)
-    assert "Bad CRC-32" in trusted_error(lie, tmp_path)
     assert memory_of(refusal, lie) < size / 4
-    assert memory_of(trusted_error, lie, tmp_path) < size / 4
 
 
-def test_structures_that_are_too_long_are_not_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr(trusted_files, "MOST_SCHEMA_BYTES", 2**20)
+def test_structures_that_are_too_long_are_not_unpacked(monkeypatch):
+    monkeypatch.setattr(plain_files, "MOST_SCHEMA_BYTES", 2**20)
     content = archive_of({"schema.json": " " * 2**26})
-    for reader, *arguments in ((refusal, content), (trusted_error, content, tmp_path)):
-        assert "its structure has 67,108,864 bytes, more than 1,048,576" in reader(*arguments)
-        assert memory_of(reader, *arguments) < 2**24
+    assert "its structure has 67,108,864 bytes, more than 1,048,576" in refusal(content)
+    assert memory_of(refusal, content) < 2**24
 
 
 def test_an_array_is_not_copied():

@@ -15,23 +15,22 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from pacfourier.bounds import printed
-from pacfourier.bounds._anytime import anytime_bernstein, anytime_first_order
-from pacfourier.bounds._bernstein import unexpected_bernstein
-from pacfourier.bounds._binary_kl import binary_kl, kldn, klup, log_xi
-from pacfourier.bounds._catoni import catoni, catoni_grid
-from pacfourier.bounds._f_divergence import f_divergence, largest_variance
-from pacfourier.bounds._first_order import first_order
-from pacfourier.bounds._frozen import holdout_betting, holdout_first_order
-from pacfourier.bounds._gaussian_linear import gaussian_linear, gaussian_linear_draw
-from pacfourier.bounds._hoeffding import hoeffding, hoeffding_grid, hoeffding_peeling
-from pacfourier.bounds._holdout import holdout, holdout_alignment
-from pacfourier.bounds._kl import kl, split_kl
-from pacfourier.bounds._landmarks import landmark_mixture
-from pacfourier.bounds._localised import localised
-from pacfourier.bounds._norm import norm
-from pacfourier.bounds._record import Auto, BoundRecord
-from pacfourier.bounds._result import Bound
-from pacfourier.bounds._self_certified import self_certified_posterior
+from pacfourier.bounds.anytime import anytime_bernstein, anytime_first_order
+from pacfourier.bounds.bernstein import unexpected_bernstein
+from pacfourier.bounds.binary_kl import binary_kl, kldn, klup, log_xi
+from pacfourier.bounds.catoni import catoni, catoni_grid
+from pacfourier.bounds.f_divergence import f_divergence, largest_variance
+from pacfourier.bounds.first_order import first_order
+from pacfourier.bounds.frozen import holdout_betting, holdout_first_order
+from pacfourier.bounds.gaussian_linear import gaussian_linear, gaussian_linear_draw
+from pacfourier.bounds.hoeffding import hoeffding, hoeffding_grid, hoeffding_peeling
+from pacfourier.bounds.holdout import holdout, holdout_alignment
+from pacfourier.bounds.kl import kl, split_kl
+from pacfourier.bounds.landmarks import landmark_mixture
+from pacfourier.bounds.localised import localised
+from pacfourier.bounds.norm import norm
+from pacfourier.bounds.record import Auto, BoundRecord
+from pacfourier.bounds.result import Bound
 
 __all__ = [
     "RECORDS",
@@ -63,7 +62,6 @@ __all__ = [
     "log_xi",
     "norm",
     "printed",
-    "self_certified_posterior",
     "split_kl",
     "unexpected_bernstein",
 ]

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from pacfourier.bounds._arguments import (
+from pacfourier.bounds.arguments import (
     count,
     interval,
     non_negative,

@@ -454,9 +454,7 @@ def certify(
 
 
 def export(
-    model: Annotated[
-        Path, typer.Argument(help="A .skops file of 'pacfourier fit', or of a Fourier predictor.")
-    ],
+    model: Model,
     c: Annotated[Path | None, typer.Option("--c", help="Where to write a C99 header.")] = None,
     json: Annotated[
         Path | None, typer.Option("--json", help="Where to write the formula as JSON.")
@@ -466,7 +464,7 @@ def export(
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Write a fitted predictor as C, as JSON or as ONNX."""
+    """Write a saved model as C, as JSON or as ONNX."""
     from pacfourier import export
     from pacfourier.export.c_text import prefix_of
     from pacfourier.export.predictor_files import load_predictor, onnx_bytes

@@ -14,7 +14,6 @@ from pacfourier.estimators.fourier_predictor import FourierPredictor
 from pacfourier.estimators.rff import RFF
 from pacfourier.pacbayes.assumptions import Assumption, Ties
 from pacfourier.pacbayes.certificate import Certificate
-from pacfourier.pacbayes.linear_predictions import LinearCertificate
 from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
 
 # Fitting these looks at the number of columns at most. A subclass may do more.
@@ -30,7 +29,7 @@ def certify(
     epsilon: float = 0.05,
     steps_fitted_on: str = "these rows",
     ties: Ties = None,
-) -> Certificate | PredictionCertificate | LinearCertificate:
+) -> Certificate | PredictionCertificate:
     """Return the certificate of a step of a fitted pipeline, and check the steps before it.
 
     A certificate holds for rows that are independent draws. A step that learns from the rows, such
@@ -49,8 +48,7 @@ def certify(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
         The labels, needed as X is.
     epsilon : float, default=0.05
-        Probability, over the sample, that the bound fails. That of ``certify="pac-bayes"`` cannot
-        be changed.
+        Probability, over the sample, that the bound fails.
     steps_fitted_on : {"these rows", "other rows"}, default="these rows"
         Say "other rows" if the steps before it were fitted on rows that neither the map nor the
         predictor has seen. Otherwise they may not learn anything.
@@ -59,7 +57,7 @@ def certify(
 
     Returns
     -------
-    certificate : Certificate, ClassificationCertificate, RegressionCertificate or LinearCertificate
+    certificate : Certificate, ClassificationCertificate or RegressionCertificate
         The certificate of the step, with the assumption "steps" added. If a step before it learned
         from its rows, the bounds raise an error that says how to fix it.
 
@@ -83,7 +81,7 @@ def certify(
     feature_map, before = pipeline[place], pipeline[:place]
     certificate: Any
     if isinstance(feature_map, FourierPredictor):
-        certificate = _of_predictor(feature_map, epsilon)
+        certificate = replace(feature_map.certificate_, epsilon=epsilon)
     elif isinstance(feature_map, RFF):
         if X is None or y is None:
             raise ValueError("X and y must be given for RFF, which ignores labels, got None.")
@@ -96,19 +94,6 @@ def certify(
         is_predictor=isinstance(feature_map, FourierPredictor),
     )
     return replace(certificate, assumptions=(*certificate.assumptions, assumption))
-
-
-def _of_predictor(model: FourierPredictor, epsilon: float) -> Any:
-    """Return the certificate of the fit of a predictor, at another epsilon."""
-    certificate = model.certificate_
-    if certificate.epsilon == epsilon:
-        return certificate
-    if isinstance(certificate, LinearCertificate):
-        raise ValueError(
-            f"epsilon must be {certificate.epsilon} for certify='pac-bayes', as in the fit, got "
-            f"{epsilon!r}."
-        )
-    return replace(certificate, epsilon=epsilon)
 
 
 def _place_of_certificate(pipeline: Pipeline) -> int:

@@ -10,14 +10,10 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from pacfourier.arrays import FloatArray, beside
-from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.core.boosting.objectives import OBJECTIVES, Objective
 from pacfourier.core.boosting.outcomes import class_probabilities, likely_classes
 from pacfourier.estimators.base import is_lazy
-from pacfourier.estimators.fourier_predictor import EPSILON, FourierPredictor, Split
-from pacfourier.estimators.pac_bayes_predictor import drawn_predictor
-from pacfourier.estimators.training import Recipe
-from pacfourier.pacbayes.holdout import FreshRows
+from pacfourier.estimators.fourier_predictor import FourierPredictor
 
 
 class FourierClassifier(ClassifierMixin, FourierPredictor):
@@ -52,13 +48,10 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         Whether numeric columns also enter as piecewise-linear codes, with which the model can see
         thresholds. "auto" uses them if they help on validation rows, for tables of at most 128
         columns.
-    certify : float, True, "pac-bayes" or False, default=False
+    certify : float, True or False, default=False
         Share of the rows to hold out for ``certificate_``. True holds out a fifth, but at most
         10,000 rows. False trains on all rows, and there is no certificate. Fewer rows are held out
-        if the others would have a single class. "pac-bayes", for two classes, learns the
-        frequencies from half of the rows and the other parameters from all of them. The latter are
-        drawn at random once, from a law that can be certified without rows of its own. In our
-        measurements, 0.5 gave smaller bounds.
+        if the others would have a single class.
     ties : {None, "genuine"}, default=None
         What repeated rows are, as in ``PBRFF.certificate``. Only used for the certificate.
     random_state : int, RandomState or None, default=None
@@ -86,7 +79,7 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         The chosen strength.
     coded_ : bool
         Whether columns are coded.
-    certificate_ : ClassificationCertificate or LinearCertificate
+    certificate_ : ClassificationCertificate
         Bounds on the errors of this predictor. Only defined if ``certify`` is not False.
     n_features_in_ : int
         Number of features seen during fit.
@@ -115,7 +108,7 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         class_weight: Any = None,
         strength: float | str = "auto",
         codes: bool | str = "auto",
-        certify: float | str | bool = False,
+        certify: float | bool = False,
         ties: str | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -129,7 +122,6 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         self.random_state = random_state
         self.verbose = verbose
 
-    _certify_rules = ("pac-bayes",)
     _used = ("_trained", "_encoder", "classes_", "_has_label_sets")
 
     def __sklearn_tags__(self) -> Tags:
@@ -198,36 +190,6 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
                 f"classes must be those of the first call, {self.classes_}, got {classes!r}. Pass "
                 "classes=None after the first call."
             )
-
-    def _certify(self, split: Split, fresh: SampleSummary | None, seed: int) -> None:
-        if self.certify == "pac-bayes" and fresh is not None:
-            self._draw(split, FreshRows(fresh, self._summary, is_split=True), seed)
-        else:
-            super()._certify(split, fresh, seed)
-
-    def _draw(self, split: Split, rows: FreshRows, seed: int) -> None:
-        """Replace the weights by weights drawn from a posterior, which can be certified."""
-        X, y, *_ = split.rows(np.arange(len(split.learned) + len(split.held_out)))
-        is_binary = len(self.classes_) == 2 and not self._has_label_sets
-        if not is_binary or not isinstance(X, np.ndarray):
-            raise ValueError(
-                "certify='pac-bayes' must have two classes and a dense array, got "
-                f"{len(self.classes_)} classes and {type(X).__name__}: pass the share of rows to "
-                "hold out instead."
-            )
-        found, self.certificate_ = drawn_predictor(
-            self._trained,
-            X,
-            y == self.classes_[1],
-            np.isin(np.arange(len(y)), split.held_out),
-            rows,
-            epsilon=EPSILON,
-            ties=self.ties,
-            seed=seed,
-        )
-        self._store(found, Recipe(self.coded_, self.strength_))
-        # Of all rows: the weights around which others were drawn come from all of them.
-        self._summary = rows.together
 
     def _describe_labels(self, y: NDArray[Any], classes: Any = None) -> None:
         check_classification_targets(y)

@@ -68,7 +68,6 @@ from pacfourier.estimators.training import (
     usual_recipe,
 )
 from pacfourier.pacbayes.holdout import FreshRows
-from pacfourier.pacbayes.linear_predictions import LinearCertificate
 from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
 
 EPSILON = 0.05
@@ -116,8 +115,7 @@ class FourierPredictor(BaseEstimator):
     ties: Any
     random_state: Any
     verbose: Any
-    certificate_: PredictionCertificate | LinearCertificate
-    _certify_rules: tuple[str, ...] = ()
+    certificate_: PredictionCertificate
     # The fitted attributes that predictions use.
     _used: tuple[str, ...]
     coded_: bool
@@ -140,12 +138,10 @@ class FourierPredictor(BaseEstimator):
         check_option("codes", self.codes, ("auto", True, False))
         check_option("ties", self.ties, (None, "genuine"))
         is_share = isinstance(self.certify, Real) and 0 < float(self.certify) < 1
-        is_rule = isinstance(self.certify, bool) or self.certify in self._certify_rules
-        if not is_rule and not is_share:
-            rules = "".join(f", {rule!r}" for rule in self._certify_rules)
+        if not isinstance(self.certify, bool) and not is_share:
             raise ValueError(
-                f"certify must be False, True{rules} or the share of rows to hold out, between 0 "
-                f"and 1, got {self.certify!r}."
+                "certify must be False, True or the share of rows to hold out, between 0 and 1, "
+                f"got {self.certify!r}."
             )
 
     def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Split:
@@ -166,9 +162,7 @@ class FourierPredictor(BaseEstimator):
         n_samples = len(y)
         if self.certify is False:
             return np.arange(n_samples), np.arange(0)
-        size = n_samples // 2
-        if self.certify != "pac-bayes":
-            size = n_held_out(self.certify, n_samples)
+        size = n_held_out(self.certify, n_samples)
         if size > n_samples - 2:
             raise ValueError(
                 f"certify must leave at least two rows to learn from, got {self.certify} of "
@@ -209,7 +203,7 @@ class FourierPredictor(BaseEstimator):
             draft._learn_from(draft._labelled(X, y, draft._row_weights(y, weights)), seed)
             vars(draft).pop("_stream", None)
             draft._summary, fresh = split.summaries()
-            draft._certify(split, fresh, seed)
+            draft._certify(split, fresh)
         return self
 
     def _learn(self, data: Any, classes: Any, *, is_first: bool) -> Self:
@@ -342,9 +336,8 @@ class FourierPredictor(BaseEstimator):
         self.coded_, self.strength_ = recipe
         self.frequencies_, self.cosines_, self.sines_, self.linear_, self.intercept_ = found.model
 
-    def _certify(self, split: Split, fresh: SampleSummary | None, seed: int) -> None:
+    def _certify(self, split: Split, fresh: SampleSummary | None) -> None:
         """Set ``certificate_`` from the rows held out, or delete that of an earlier fit."""
-        del seed
         if hasattr(self, "certificate_"):
             del self.certificate_
         if fresh is None:

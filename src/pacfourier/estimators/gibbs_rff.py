@@ -16,15 +16,11 @@ from pacfourier.core.alignment.gradients import (
     alignment_objective,
     alignment_tilts,
 )
-from pacfourier.core.alignment.sums import (
-    AlignmentSums,
-    alignment_sums,
-    target_losses,
-)
+from pacfourier.core.alignment.sums import AlignmentSums, alignment_sums, target_losses
 from pacfourier.core.alignment.targets import Target, TargetType, target_type_of
 from pacfourier.core.precision import PRECISIONS
 from pacfourier.core.sampling.particles import TemperedPosterior
-from pacfourier.core.sampling.smc import Run, gibbs_run, pilot_schedule, systematic_indices
+from pacfourier.core.sampling.smc import gibbs_run, pilot_schedule, systematic_indices
 from pacfourier.core.threads import single_threaded_blas
 from pacfourier.data.samples import Block, labelled_rows
 from pacfourier.estimators.base import (
@@ -79,12 +75,12 @@ class GibbsRFF(SupervisedFourierMap):
     therefore holds for the frequencies that are kept, even if the run is too short to reach the
     posterior.
 
-    That certificate pays for the distance from the prior, which is tens of nats. With
-    ``certify_on`` the fit holds rows out instead, learns from the others, and certifies the kept
-    kernel on the held-out rows, at no such price. The trade-off: fewer rows are learned from, so
-    the loss itself may be a little larger, and only the held-out rows count in the bound. It pays
-    off if beta is large, where the price would be high. On MNIST 1 against 7 (9,102 rows), a third
-    held out and ``beta=60`` certify 0.106, where all rows and the default certify 0.145.
+    That certificate pays for the distance from the prior, which is tens of nats. With ``certify``
+    the fit holds rows out instead, learns from the others, and certifies the kept kernel on the
+    held-out rows, at no such price. The trade-off: fewer rows are learned from, so the loss itself
+    may be a little larger, and only the held-out rows count in the bound. It pays off if beta is
+    large, where the price would be high. On MNIST 1 against 7 (9,102 rows), a third held out and
+    ``beta=60`` certify 0.106, where all rows and the default certify 0.145.
 
     Parameters
     ----------
@@ -100,7 +96,7 @@ class GibbsRFF(SupervisedFourierMap):
         - "median": 1 / (2 m^2), where m is the median distance between samples.
 
         A certificate needs "multiscale", a number that was chosen without this sample, or
-        ``certify_on``.
+        ``certify``.
     kernel : {"rbf"} or Spectrum, default="rbf"
         Kernel whose Fourier transform is the prior. A ``Spectrum`` must be an ``RBF`` or a mixture
         of RBFs from ``pacfourier.spectra``; it contains its own bandwidth.
@@ -125,10 +121,11 @@ class GibbsRFF(SupervisedFourierMap):
         agreement of two labels at zero. None uses the loss of the paper. The option only matters
         if y holds classes, and not for two classes of equal size. ``losses_`` and the certificate
         use the loss of the paper in both cases.
-    certify_on : float or None, default=None
-        Share of the rows to hold out for the certificate, for example 1/3. They are drawn at
-        random before the fit, and nothing is learned from them. ``gamma`` may then be "scale" or
-        "median". None learns from all rows. X must be in memory.
+    certify : float, True or False, default=False
+        Share of the rows to hold out for the certificate. True holds out a fifth, but at most
+        10,000 rows. They are drawn at random before the fit, and nothing is learned from them.
+        ``gamma`` may then be "scale" or "median". False learns from all rows, and the certificate
+        is about these. X must be in memory.
     precision : {"auto", "single", "double"}, default="auto"
         Floating-point precision of the products of samples and frequencies while particles move.
         "auto" is double for small problems and single otherwise. The certificate is always
@@ -199,7 +196,7 @@ class GibbsRFF(SupervisedFourierMap):
         n_particles: int = 100,
         n_steps: int = 100,
         class_weight: str | None = "balanced",
-        certify_on: float | None = None,
+        certify: float | bool = False,
         precision: str = "auto",
         random_state: Any = None,
         verbose: bool = False,
@@ -212,7 +209,7 @@ class GibbsRFF(SupervisedFourierMap):
         self.n_particles = n_particles
         self.n_steps = n_steps
         self.class_weight = class_weight
-        self.certify_on = certify_on
+        self.certify = certify
         self.precision = precision
         self.random_state = random_state
         self.verbose = verbose
@@ -239,34 +236,41 @@ class GibbsRFF(SupervisedFourierMap):
             draft._target, n_samples = shown_target(sample, self.target_type, stacklevel=3)
             seed = drawn_seed(self.random_state)
             aside = None
-            if self.certify_on is not None:
+            if self.certify is not False:
                 rng = np.random.default_rng([seed, SPLIT_STREAM])
-                sample, aside = split_sample(sample, self.certify_on, rng)
+                sample, aside = split_sample(sample, self.certify, rng)
                 n_samples = sample.n_samples
-            draft._climb(sample, n_samples, seed)
+            set_classes(draft, draft._target)
+            draft._prior_source = prior_source(draft)
+            draft._climb(draft._tempered_posterior(sample, n_samples, seed), seed)
             learned = reduced(sample, draft._target, draft.pool_, "double")
             draft.sums_, draft._summary = learned.sums, learned.summary
             draft.losses_ = target_losses(learned.sums, draft._target)
-            draft._keep(draft._keep_offset)
+            draft._keep_offset = np.random.default_rng([seed, KEEP_STREAM]).random()
+            draft._keep()
             draft._frozen = None
             if aside is not None:
                 draft._frozen = frozen_kernel(draft, aside, draft._target, is_split=True)
         return self
 
-    def _climb(self, sample: AnySample, n_samples: int, seed: int) -> None:
-        """Sample the posterior."""
-        set_classes(self, self._target)
-        self._prior_source = prior_source(self)
-        posterior = self._tempered_posterior(sample, n_samples, seed)
-        run = self._run(posterior, sample.n_features, seed)
+    def _climb(self, posterior: TemperedPosterior, seed: int) -> None:
+        """Draw particles from the posterior, and keep what certificates need of the run."""
+        size, n_features = self._n_climbing(), self.n_features_in_
+        pilot, rng = (np.random.default_rng([seed, each]) for each in (PILOT_STREAM, RUN_STREAM))
+        # Every evaluation limits BLAS to one thread. Here this is done once, which takes less time.
+        with single_threaded_blas():
+            self.schedule_ = pilot_schedule(
+                posterior, PILOT_PARTICLES, n_features, self.n_steps, N_MOVES, pilot
+            )
+            run = gibbs_run(
+                posterior, self.schedule_, size, n_features, N_MOVES, rng, report=reporter(self)
+            )
         self.inverse_temperature_ = posterior.inverse_temperature
         self.log_evidence_ = run.log_evidence
+        self.pool_, self.posterior_ = posterior.frequencies(run.particles), np.exp(run.log_weights)
         self._log_prior = particle_log_prior(
             run.log_weights, run.particles.potentials, run.log_evidence
         )
-        self.pool_ = posterior.frequencies(run.particles)
-        self.posterior_ = np.exp(run.log_weights)
-        self._keep_offset = np.random.default_rng([seed, KEEP_STREAM]).random()
 
     def redraw(self, *, n_frequencies: int) -> Self:
         """Return a new estimator that keeps another number of the same particles.
@@ -285,7 +289,7 @@ class GibbsRFF(SupervisedFourierMap):
         if self._frozen is not None:
             raise ValueError(
                 "redraw would change the kernel that was certified on the held-out rows: fit "
-                "again with another n_frequencies, or with certify_on=None."
+                "again with another n_frequencies, or with certify=False."
             )
         redrawn = copy.copy(self).set_params(n_frequencies=n_frequencies)
         check_count("n_frequencies", n_frequencies)
@@ -294,7 +298,7 @@ class GibbsRFF(SupervisedFourierMap):
                 f"n_frequencies must be at most the {len(self.pool_)} particles of this fit, "
                 f"got {n_frequencies}. Fit again with more n_particles."
             )
-        redrawn._keep(self._keep_offset)
+        redrawn._keep()
         return redrawn
 
     def certificate(
@@ -311,8 +315,8 @@ class GibbsRFF(SupervisedFourierMap):
         reached the posterior. Fit only once: if you fit with several seeds or values of beta and
         keep the best, its certificate is not valid.
 
-        With ``certify_on`` the kept kernel is certified on the held-out rows, at a
-        divergence of zero, as ``holdout_certificate`` does it.
+        With ``certify`` the kept kernel is certified on the held-out rows, at a divergence of zero,
+        as ``holdout_certificate`` does it.
 
         Parameters
         ----------
@@ -322,11 +326,11 @@ class GibbsRFF(SupervisedFourierMap):
             Name of a bound in ``pacfourier.bounds`` that is proved by an exponential moment, or
             such a bound of your own. "auto" uses the better of ``kl`` and ``unexpected_bernstein``
             (``catoni_grid`` for multilabel y), each at epsilon / 2. For labels declared binary it
-            also tries ``first_order``, each at epsilon / 3. With ``certify_on``, the bounds are
-            those of ``holdout_certificate``.
+            also tries ``first_order``, each at epsilon / 3. With ``certify``, the bounds are those
+            of ``holdout_certificate``.
         of : {"deployed", "posterior"}, default="deployed"
             Which kernel to certify: that of the kept frequencies, which ``transform`` uses, or that
-            of all particles, which ``kernel_matrix`` uses. With ``certify_on`` only "deployed".
+            of all particles, which ``kernel_matrix`` uses. With ``certify`` only "deployed".
         ties : {None, "genuine"}, default=None
             What repeated rows are. Above 1 % of them the value is refused, unless you declare that
             they are "genuine": independent draws of a distribution that repeats values, not copies.
@@ -361,19 +365,20 @@ class GibbsRFF(SupervisedFourierMap):
         check_positive("beta", self.beta)
         check_count("n_steps", self.n_steps)
         check_option("class_weight", self.class_weight, ("balanced", None))
-        check_split(self.certify_on)
+        check_split(self.certify)
         target_type_of(self.target_type)
         check_option("precision", self.precision, ("auto", *PRECISIONS))
 
     def _n_climbing(self) -> int:
         return max(self.n_particles, self.n_frequencies)
 
-    def _keep(self, offset: float) -> None:
+    def _keep(self) -> None:
         """Keep all particles with their weights, or choose some and give them equal weights."""
         self.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
         if self.n_frequencies == len(self.pool_):
             self.kept_, self.frequency_weights_ = np.arange(len(self.pool_)), self.posterior_
         else:
+            offset = self._keep_offset
             self.kept_ = systematic_indices(self.posterior_, offset, self.n_frequencies)
         self.frequencies_ = self.pool_[self.kept_]
 
@@ -390,30 +395,6 @@ class GibbsRFF(SupervisedFourierMap):
         )
         scales, weights = spectrum.gaussian_components()
         return TemperedPosterior(loss, self.beta * np.sqrt(n_samples), scales, weights)
-
-    def _run(self, posterior: TemperedPosterior, n_features: int, seed: int) -> Run:
-        # Every evaluation limits BLAS to one thread. Here this is done once, which takes less time.
-        with single_threaded_blas():
-            return self._climbed(posterior, n_features, seed)
-
-    def _climbed(self, posterior: TemperedPosterior, n_features: int, seed: int) -> Run:
-        self.schedule_ = pilot_schedule(
-            posterior,
-            PILOT_PARTICLES,
-            n_features,
-            self.n_steps,
-            N_MOVES,
-            np.random.default_rng([seed, PILOT_STREAM]),
-        )
-        return gibbs_run(
-            posterior,
-            self.schedule_,
-            self._n_climbing(),
-            n_features,
-            N_MOVES,
-            np.random.default_rng([seed, RUN_STREAM]),
-            report=reporter(self),
-        )
 
 
 def sample_objective(

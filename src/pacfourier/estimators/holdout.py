@@ -12,6 +12,7 @@ from pacfourier.core.alignment.summary import sample_summary
 from pacfourier.core.alignment.sums import alignment_sums
 from pacfourier.core.alignment.targets import Target, TargetType, target_of
 from pacfourier.core.features import ROWS_PER_TASK, fourier_features
+from pacfourier.data.holdout import Share, n_held_out
 from pacfourier.data.samples import Block, Sample, dense_labels, validated
 from pacfourier.estimators.base import FourierMap
 from pacfourier.pacbayes.assumptions import Ties
@@ -191,24 +192,28 @@ def feature_moments(
 
 
 def check_split(share: Any) -> None:
-    """Raise ValueError unless a share of rows is None or in (0, 1)."""
-    if share is not None and not (isinstance(share, Real) and 0 < float(share) < 1):
-        raise ValueError(f"certify_on must be None or in (0, 1), such as 1/3, got {share!r}.")
+    """Raise ValueError unless a share of rows is False, True or between 0 and 1."""
+    is_share = isinstance(share, Real) and 0 < float(share) < 1
+    if not isinstance(share, bool) and not is_share:
+        raise ValueError(
+            "certify must be False, True or the share of rows to hold out, between 0 and 1, got "
+            f"{share!r}."
+        )
 
 
-def split_sample(sample: Any, share: float, rng: np.random.Generator) -> tuple[Sample, Block]:
+def split_sample(sample: Any, share: Share, rng: np.random.Generator) -> tuple[Sample, Block]:
     """Set a share of the rows aside, at random and without looking at them."""
     block = sample.whole
     if block is None:
         raise ValueError(
-            "certify_on must be None for Dask collections, because the rows are not in memory: "
+            "certify must be False for Dask collections, because the rows are not in memory: "
             "keep rows apart yourself and pass them to holdout_certificate."
         )
     n_samples = sample.n_samples
-    n_aside = round(share * n_samples)
+    n_aside = n_held_out(share, n_samples)
     if min(n_aside, n_samples - n_aside) < 2:
         raise ValueError(
-            f"certify_on must leave at least 2 rows on both sides, got {share!r} of {n_samples}."
+            f"certify must leave at least 2 rows on both sides, got {share!r} of {n_samples}."
         )
     order = rng.permutation(n_samples)
     aside, rest = (np.sort(part) for part in (order[:n_aside], order[n_aside:]))

@@ -6,14 +6,13 @@ from pacfourier.export.integers import IntegerModel, integer_scores
 from pacfourier.export.onnx_conversion import register_onnx, to_onnx
 from pacfourier.export.rounding import quantised
 from pacfourier.export.table_integers import TableIntegers, table_integers
-from pacfourier.export.torch_conversion import from_torch, to_torch
+from pacfourier.export.torch_conversion import to_torch
 
 __all__ = [
     "Formula",
     "IntegerModel",
     "TableIntegers",
     "formula",
-    "from_torch",
     "integer_scores",
     "quantised",
     "register_onnx",

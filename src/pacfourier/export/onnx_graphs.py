@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from pacfourier.arrays import FloatArray
 from pacfourier.core.boosting.scoring import ScoringModel
-from pacfourier.export.expressible import dense, matern_polynomial
-from pacfourier.spectra import Matern, Metric, Mixture, RationalQuadratic, Spectrum
+from pacfourier.spectra import Mixture, RationalQuadratic, Spectrum
 
 __all__ = [
     "Graph",
@@ -128,63 +127,41 @@ def kernel_nodes(graph: Graph, spectrum: Spectrum, landmarks: Any) -> str:
     points = dense(landmarks)
     centre = points.mean(axis=0)
     rows = graph.X if graph.dtype is np.float64 else graph.cast(graph.X, np.float64)
-    centred = graph.add("Sub", rows, centre)
-    found: dict[Metric, str] = {}
-
-    def distances(metric: Metric) -> str:
-        if metric not in found:
-            found[metric] = distance_nodes(graph, centred, points - centre, metric)
-        return found[metric]
-
-    kernel = profile_nodes(graph, spectrum, distances)
+    squares = square_nodes(graph, graph.add("Sub", rows, centre), points - centre)
+    kernel = profile_nodes(graph, spectrum, squares)
     return graph.cast(kernel, graph.dtype, into=graph.first_output)
 
 
-def distance_nodes(graph: Graph, rows: str, points: FloatArray, metric: Metric) -> str:
-    """Add squared Euclidean distances or sums of absolute differences, to every point."""
-    if metric == "cityblock":
-        raised = graph.add("Unsqueeze", rows, np.array([1]))
-        differences = graph.add("Abs", graph.add("Sub", raised, points))
-        return graph.add("ReduceSum", differences, np.array([2]), keepdims=0)
+def dense(points: Any) -> FloatArray:
+    """Return landmarks as a dense array in double precision."""
+    array = points.toarray() if hasattr(points, "toarray") else points
+    return np.asarray(array, dtype=np.float64)
+
+
+def square_nodes(graph: Graph, rows: str, points: FloatArray) -> str:
+    """Add squared distances to every point."""
     squares = graph.add("Mul", rows, rows)
     lengths = graph.add("ReduceSum", squares, np.array([1]), keepdims=1)
     products = graph.add("Gemm", rows, -2 * points.T, np.square(points).sum(axis=1))
     return graph.add("Max", graph.add("Add", lengths, products), np.array(0.0))
 
 
-def profile_nodes(graph: Graph, spectrum: Any, distances: Any) -> str:
-    """Add a kernel as a function of distances. ``distances`` takes the name of a metric."""
+def profile_nodes(graph: Graph, spectrum: Any, squares: str) -> str:
+    """Add a kernel as a function of squared distances."""
     if isinstance(spectrum, Mixture):
         parts = zip(spectrum.weights or (), spectrum.components, strict=True)
         return graph.add(
             "Sum",
             *(
-                graph.add("Mul", profile_nodes(graph, part, distances), np.array(weight))
+                graph.add("Mul", profile_nodes(graph, part, squares), np.array(weight))
                 for weight, part in parts
             ),
         )
-    values = distances(spectrum.metric)
-    if isinstance(spectrum, Matern):
-        return matern_nodes(graph, spectrum, values)
     if isinstance(spectrum, RationalQuadratic):
-        scaled = graph.add("Mul", values, np.array(spectrum.gamma / spectrum.alpha))
+        scaled = graph.add("Mul", squares, np.array(spectrum.gamma / spectrum.alpha))
         logarithm = graph.add("Log", graph.add("Add", scaled, np.array(1.0)))
         return graph.add("Exp", graph.add("Mul", logarithm, np.array(-spectrum.alpha)))
-    return graph.add("Exp", graph.add("Mul", values, np.array(-spectrum.gamma)))
-
-
-def matern_nodes(graph: Graph, spectrum: Matern, squares: str) -> str:
-    """Add a Matern kernel: an exponential times a polynomial, by Horner's rule."""
-    scaled = graph.add("Mul", squares, np.array(4.0 * spectrum.nu * spectrum.gamma))
-    radius = graph.add("Sqrt", scaled)
-    kernel = graph.add("Exp", graph.add("Neg", radius))
-    *lower, top = matern_polynomial(spectrum.nu)
-    if not lower:
-        return kernel
-    total = graph.add("Mul", radius, np.array(top))
-    for coefficient in lower[:0:-1]:
-        total = graph.add("Mul", graph.add("Add", total, np.array(coefficient)), radius)
-    return graph.add("Mul", kernel, graph.add("Add", total, np.array(lower[0])))
+    return graph.add("Exp", graph.add("Mul", squares, np.array(-spectrum.gamma)))
 
 
 def score_nodes(graph: Graph, model: ScoringModel, into: str | None = None) -> str:

@@ -1,4 +1,4 @@
-"""Read a fitted predictor from a ``.skops`` file, which runs no code, and write it as ONNX."""
+"""Read the predictor of a table from its model file, and write it as ONNX."""
 
 from pathlib import Path
 from typing import Any
@@ -6,61 +6,32 @@ from typing import Any
 import numpy as np
 
 from pacfourier.errors import InputError
-from pacfourier.estimators.fourier_predictor import FourierPredictor
 from pacfourier.export.onnx_conversion import to_onnx
 from pacfourier.extras import explain_missing_extra
 from pacfourier.tabular.plain_fields import PlainFields
-from pacfourier.tabular.plain_files import TABLE_FORMAT, is_plain, plain_data
+from pacfourier.tabular.plain_files import TABLE_FORMAT, plain_data
 from pacfourier.tabular.predictor_data import moved_predictor, predictor_of
-from pacfourier.trusted_files import trusted_object
 
 __all__ = ["load_predictor", "onnx_bytes"]
 
-# All types in a predictor, besides plain data.
-TYPES = frozenset(
-    {
-        "pacfourier.bounds._result.Bound",
-        "pacfourier.core.alignment.summary.SampleSummary",
-        "pacfourier.core.boosting.columns.Columns",
-        "pacfourier.core.boosting.cosine_model.CosineModel",
-        "pacfourier.core.boosting.folded.FoldedModel",
-        "pacfourier.core.boosting.scoring.ScoringModel",
-        "pacfourier.estimators.fourier_classifier.FourierClassifier",
-        "pacfourier.estimators.fourier_regressor.FourierRegressor",
-        "pacfourier.estimators.training.Trained",
-        "pacfourier.pacbayes.assumptions.Assumption",
-        "pacfourier.pacbayes.linear_predictions.LinearCertificate",
-        "pacfourier.pacbayes.prediction_certificate.ClassCounts",
-        "pacfourier.pacbayes.prediction_certificate.ClassificationCertificate",
-        "pacfourier.pacbayes.prediction_certificate.RegressionCertificate",
-        "pacfourier.pacbayes.predictions.Confidences",
-    }
-)
-
 
 def load_predictor(path: Path) -> Any:
-    """Return the predictor in a ``.skops`` file; a file that holds other types gives an error.
+    """Return the predictor in a ``.skops`` file that ``pacfourier fit`` wrote.
 
     Parameters
     ----------
     path : pathlib.Path
-        A file that ``skops.io.dump`` or ``pacfourier fit`` wrote. In the latter case, the columns
-        of the predictor are the encoded columns of the table.
+        A file of plain data; all of it is checked.
 
     Returns
     -------
     model : FourierClassifier or FourierRegressor
-        The fitted predictor.
+        The fitted predictor. Its columns are the encoded columns of the table.
     """
-    rule = "model must be a .skops file of a fitted Fourier predictor"
-    content = path.read_bytes() if path.is_file() else b""
-    if is_plain(content):
-        rule = f"{rule}, got {str(path)!r}"
-        return table_predictor(plain_data(content, rule), rule)
-    model = trusted_object(path, TYPES, rule)
-    if not isinstance(model, FourierPredictor):
-        raise InputError(f"{rule}, got {str(path)!r}: it holds a {type(model).__name__}.")
-    return model
+    rule = f"model must be a file that 'pacfourier fit' wrote, got {str(path)!r}"
+    if not path.is_file():
+        raise InputError(f"{rule}: no such file.")
+    return table_predictor(plain_data(path.read_bytes(), rule), rule)
 
 
 def table_predictor(data: Any, rule: str) -> Any:

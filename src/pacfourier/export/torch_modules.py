@@ -12,17 +12,8 @@ from torch import nn
 
 from pacfourier.arrays import FloatArray
 from pacfourier.core.boosting.columns import CODE_UNIT, Columns
-from pacfourier.export.expressible import dense, matern_polynomial
-from pacfourier.spectra import Matern, Metric, Mixture, Spectrum
 
-__all__ = [
-    "ClassifierModule",
-    "FourierMapModule",
-    "KernelModule",
-    "PredictorModule",
-    "RegressorModule",
-    "SimilarityModule",
-]
+__all__ = ["ClassifierModule", "FourierMapModule", "RegressorModule"]
 
 
 def parameter(values: Any) -> nn.Parameter:
@@ -33,7 +24,7 @@ def parameter(values: Any) -> nn.Parameter:
 class FourierMapModule(nn.Module):
     """The cosines and sines of a Fourier map.
 
-    The weights of the frequencies are fixed, because certificates need weights that sum to one.
+    The weights of the frequencies are fixed: they sum to one, so that rows have the length one.
 
     Parameters
     ----------
@@ -45,7 +36,6 @@ class FourierMapModule(nn.Module):
 
     def __init__(self, model: Any) -> None:
         super().__init__()
-        self.template = copy.copy(model)
         self.frequencies = parameter(model.frequencies_)
         self.register_buffer("amplitudes", torch.tensor(np.sqrt(model.frequency_weights_)))
 
@@ -59,81 +49,6 @@ class FourierMapModule(nn.Module):
         """
         phases = X @ self.frequencies.T
         return torch.cat([self.amplitudes * phases.cos(), self.amplitudes * phases.sin()], 1)
-
-
-class SimilarityModule(nn.Module):
-    """The learned similarities to the landmarks of ``PBLandmarks``.
-
-    Parameters
-    ----------
-    model : PBLandmarks
-        A fitted map.
-    """
-
-    def __init__(self, model: Any) -> None:
-        super().__init__()
-        self.frequencies = parameter(model.pool_[:])
-        self.phases = parameter(model.phases_)
-        self.weights = parameter(model.posterior_)
-
-    def forward(self, X: torch.Tensor) -> torch.Tensor:
-        """Return one similarity per landmark.
-
-        Parameters
-        ----------
-        X : tensor of shape (n_samples, n_features)
-            The samples.
-        """
-        own = (X @ self.frequencies.T).reshape(X.shape[0], -1, self.phases.shape[1])
-        return (self.weights * (own - self.phases).cos()).sum(2)
-
-
-class KernelModule(nn.Module):
-    """The kernel with the landmarks of ``RBFLandmarks``.
-
-    Parameters
-    ----------
-    model : RBFLandmarks
-        A fitted map.
-    """
-
-    def __init__(self, model: Any) -> None:
-        super().__init__()
-        self.landmarks = parameter(dense(model.landmarks_))
-        self.template = copy.copy(model)
-
-    def forward(self, X: torch.Tensor) -> torch.Tensor:
-        """Return one kernel value per landmark.
-
-        Parameters
-        ----------
-        X : tensor of shape (n_samples, n_features)
-            The samples.
-        """
-        differences = X[:, None] - self.landmarks
-
-        def distances(metric: Metric) -> torch.Tensor:
-            sizes = differences.abs() if metric == "cityblock" else differences.square()
-            return sizes.sum(2)
-
-        return kernel_of(self.template.spectrum_, distances)
-
-
-def kernel_of(spectrum: Spectrum, distances: Any) -> torch.Tensor:
-    """Return a kernel of distances. Matern kernels have a closed form that can be exported."""
-    if isinstance(spectrum, Mixture):
-        parts = zip(spectrum.weights or (), spectrum.components, strict=True)
-        return torch.stack([weight * kernel_of(part, distances) for weight, part in parts]).sum(0)
-    if not isinstance(spectrum, Matern):
-        found: torch.Tensor = spectrum.kernel_between(distances)
-        return found
-    squares = 4 * spectrum.nu * spectrum.gamma * distances(spectrum.metric)
-    # The slope of a square root is infinite at zero, where the slope of the kernel is zero.
-    is_apart = squares > 0
-    radius = torch.where(is_apart, squares, 1.0).sqrt() * is_apart
-    coefficients = enumerate(matern_polynomial(spectrum.nu).tolist())
-    powers = [coefficient * radius**power for power, coefficient in coefficients]
-    return torch.stack(powers).sum(0) * torch.exp(-radius)
 
 
 class PredictorModule(nn.Module):

@@ -8,8 +8,8 @@ import numpy as np
 
 from pacfourier.arrays import FloatArray
 from pacfourier.bounds import Bound, BoundRecord
-from pacfourier.bounds._landmarks import mixture_divergence
 from pacfourier.bounds.divergences import kl_divergence
+from pacfourier.bounds.landmarks import mixture_divergence
 from pacfourier.bounds.safe_side import confidence, safely_rounded
 from pacfourier.core.alignment.landmarks import LandmarkWaves
 from pacfourier.core.alignment.summary import SampleSummary

@@ -8,8 +8,8 @@ import numpy as np
 
 from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.bounds import RECORDS, Bound, BoundRecord
-from pacfourier.bounds._record import Quantities
 from pacfourier.bounds.divergences import divergence_from, kl_divergence, power_divergence
+from pacfourier.bounds.record import Quantities
 from pacfourier.core.alignment.sums import (
     AlignmentSums,
     loss_moments,

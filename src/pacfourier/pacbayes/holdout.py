@@ -20,7 +20,7 @@ from pacfourier.bounds import (
     holdout_betting,
     holdout_first_order,
 )
-from pacfourier.bounds._record import Quantities
+from pacfourier.bounds.record import Quantities
 from pacfourier.core.alignment.summary import MOST_FINGERPRINTS, SampleSummary
 from pacfourier.core.alignment.sums import AlignmentSums, target_losses
 from pacfourier.core.alignment.targets import Target

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.bounds import holdout
-from pacfourier.bounds._arguments import bounded_vector, non_negative, positive, unit_open
+from pacfourier.bounds.arguments import bounded_vector, non_negative, positive, unit_open
 from pacfourier.bounds.safe_side import confidence, safely_rounded
 from pacfourier.pacbayes.assumptions import (
     Assumption,

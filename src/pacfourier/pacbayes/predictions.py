@@ -14,8 +14,8 @@ from scipy import special
 
 from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.bounds import holdout
-from pacfourier.bounds._frozen import least_mean_score
-from pacfourier.bounds._holdout import SAFETY, binomial_cdf
+from pacfourier.bounds.frozen import least_mean_score
+from pacfourier.bounds.holdout import SAFETY, binomial_cdf
 
 __all__ = [
     "Abstention",

@@ -48,7 +48,6 @@ class SimilarityDisplay:
         y: ArrayLike,
         *,
         landmark: int = 0,
-        prior: bool = False,
         n_grid: int = 120,
         ax: Any = None,
     ) -> Self:
@@ -64,8 +63,6 @@ class SimilarityDisplay:
             Their labels, shown as colours.
         landmark : int, default=0
             Which row of ``landmarks_`` to show.
-        prior : bool, default=False
-            Whether to show the kernel before learning, instead of the learned similarity.
         n_grid : int, default=120
             Number of grid points along each side of the plot.
         ax : matplotlib axes, default=None
@@ -82,8 +79,6 @@ class SimilarityDisplay:
         point: Any = estimator.landmarks_[[landmark]]
         if hasattr(estimator, "spectrum_"):
             values = kernel_matrix(estimator.spectrum_, points, point)
-        elif prior:
-            values = kernel_matrix(estimator.pool_.spectrum, points, point)
         else:
             values = estimator.similarity(points, landmark)
         display = cls(

@@ -6,27 +6,13 @@ import numpy as np
 
 from pacfourier.core.boosting.columns import CODE_UNIT, Columns
 
-__all__ = ["column_weights", "phase_turns", "wave_amplitudes"]
+__all__ = ["phase_turns", "wave_amplitudes"]
 
 
 def wave_amplitudes(estimator: Any) -> np.ndarray:
     r"""Return how far each wave moves the scores: :math:`(\sum_k a_{mk}^2 + b_{mk}^2)^{1/2}`."""
     parts = np.hstack([estimator.cosines_, estimator.sines_])
     return np.asarray(np.linalg.norm(parts, axis=1))
-
-
-def column_weights(estimator: Any) -> np.ndarray:
-    """Return how far each column of the user's table turns the phase of each wave.
-
-    Several encoded columns of one column, such as its categories, count by the root of the sum of
-    their squares.
-    """
-    turns = phase_turns(estimator.frequencies_, estimator._trained.columns)
-    if estimator._encoder is None:
-        return turns
-    squares = np.zeros((len(turns), estimator.n_features_in_))
-    np.add.at(squares.T, estimator._encoder.sources, np.square(turns).T)
-    return np.asarray(np.sqrt(squares))
 
 
 def phase_turns(frequencies: np.ndarray, columns: Columns) -> np.ndarray:

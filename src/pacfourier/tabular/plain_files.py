@@ -8,6 +8,7 @@ import io
 import json
 import math
 import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,13 +17,16 @@ from numpy.typing import NDArray
 
 from pacfourier.errors import InputError
 from pacfourier.extras import explain_missing_extra
-from pacfourier.trusted_files import SCHEMA, excess_size, pieces
 
-__all__ = ["TABLE_FORMAT", "is_plain", "plain_bytes", "plain_data"]
+__all__ = ["TABLE_FORMAT", "plain_bytes", "plain_data"]
 
 # What the file of a table's model has under the key "format".
 TABLE_FORMAT = "pacfourier table 1"
 
+# More bytes than these are unpacked from no file: a small file can hold terabytes of zeros.
+MOST_BYTES = 2**30
+# The part that lists all others, and the most bytes of it: in memory it takes many times as much.
+SCHEMA, MOST_SCHEMA_BYTES = "schema.json", 2**28
 # A limit on the structure, which takes up to thirty times as much memory as text.
 MOST_NODES = 2**22
 # Of a ``.npy`` file in format 1.0: six bytes of magic, two of version, two of length, and a text.
@@ -121,18 +125,26 @@ def plain_data(content: bytes, rule: str) -> Any:
     raise InputError(f"{rule}: {reason}")
 
 
-def is_plain(content: bytes) -> bool:
-    """Return whether a ``.skops`` file has a plain dictionary, list or tuple at its top.
+def excess_size(archive: zipfile.ZipFile) -> str | None:
+    """Return what is too large to be unpacked, if parts are as long as they claim."""
+    n_bytes = sum(part.file_size for part in archive.infolist())
+    if n_bytes > MOST_BYTES:
+        return f"it unpacks to {n_bytes:,} bytes, more than {MOST_BYTES:,}."
+    n_bytes = archive.getinfo(SCHEMA).file_size
+    if n_bytes > MOST_SCHEMA_BYTES:
+        return f"its structure has {n_bytes:,} bytes, more than {MOST_SCHEMA_BYTES:,}."
+    return None
 
-    Damaged files are not plain.
+
+def pieces(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
+    """Yield one part of an archive in pieces of at most a megabyte.
+
+    zipfile would unpack gigabytes at once from a part that claims to be short. In pieces, it stops
+    at the length claimed, and raises BadZipFile if there is more.
     """
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            top = PlainReader(archive).schema()
-            return type_name(top) in ("builtins.dict", "builtins.list", "builtins.tuple")
-    # As in ``plain_data``, a damaged file can raise almost anything.
-    except Exception:
-        return False
+    with archive.open(name) as part:
+        while piece := part.read(2**20):
+            yield piece
 
 
 class UnreadableError(ValueError):

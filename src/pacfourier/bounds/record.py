@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-from pacfourier.bounds._result import Bound
+from pacfourier.bounds.result import Bound
 
 Quantities: TypeAlias = Mapping[str, Any]
 """Everything that is known about one posterior, by name. None means unknown."""

@@ -8,9 +8,9 @@ from inspect import signature
 import numpy.typing as npt
 from scipy import special
 
-from pacfourier.bounds._arguments import bounded_vector, count, distribution
-from pacfourier.bounds._kl import kl
-from pacfourier.bounds._result import Bound
+from pacfourier.bounds.arguments import bounded_vector, count, distribution
+from pacfourier.bounds.kl import kl
+from pacfourier.bounds.result import Bound
 
 # Bounds that take these arguments pay a Kullback-Leibler divergence for a mean over points. Any
 # other divergence has another name, so the arguments tell which bounds are valid here.

@@ -2,10 +2,10 @@
 
 import math
 
-from pacfourier.bounds._arguments import checked_terms, interval
-from pacfourier.bounds._binary_kl import kldn, klup, log_xi
-from pacfourier.bounds._record import Auto, BoundRecord
-from pacfourier.bounds._result import Bound
+from pacfourier.bounds.arguments import checked_terms, interval
+from pacfourier.bounds.binary_kl import kldn, klup, log_xi
+from pacfourier.bounds.record import Auto, BoundRecord
+from pacfourier.bounds.result import Bound
 
 
 def kl(

@@ -2,7 +2,7 @@
 
 import math
 
-from pacfourier.bounds._arguments import (
+from pacfourier.bounds.arguments import (
     checked_terms,
     count,
     geometric_midpoints,
@@ -11,8 +11,8 @@ from pacfourier.bounds._arguments import (
     smallest,
     unit_open,
 )
-from pacfourier.bounds._record import Auto, BoundRecord
-from pacfourier.bounds._result import Bound
+from pacfourier.bounds.record import Auto, BoundRecord
+from pacfourier.bounds.result import Bound
 
 N_CONSTANTS = 5
 

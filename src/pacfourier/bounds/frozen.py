@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pacfourier.arrays import FloatArray
-from pacfourier.bounds._arguments import (
+from pacfourier.bounds.arguments import (
     GridPoint,
     bounded_vector,
     count,
@@ -31,10 +31,10 @@ from pacfourier.bounds._arguments import (
     tried,
     unit_open,
 )
-from pacfourier.bounds._bernstein import bernstein_excess, bernstein_factor
-from pacfourier.bounds._binary_kl import supremum
-from pacfourier.bounds._first_order import first_order_grid
-from pacfourier.bounds._result import Bound
+from pacfourier.bounds.bernstein import bernstein_excess, bernstein_factor
+from pacfourier.bounds.binary_kl import supremum
+from pacfourier.bounds.first_order import first_order_grid
+from pacfourier.bounds.result import Bound
 
 # The shares of its wealth that each player bets: 31 quantiles of the arcsine law on (0, 1), as in
 # the universal portfolio of Cover. They suit scores of any mean and variance.

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import special
 
-from pacfourier.bounds._arguments import count
+from pacfourier.bounds.arguments import count
 
 LARGEST_EXACT = 1_000_000
 """For more terms than this, a known bound replaces the sum, which would take much memory."""

@@ -16,11 +16,11 @@ from itertools import count as integers
 
 import numpy.typing as npt
 
-from pacfourier.bounds._arguments import LARGEST_SHARE, RATE_RATIO, Grid, GridPoint, count
-from pacfourier.bounds._bernstein import unexpected_bernstein
-from pacfourier.bounds._first_order import CENTRES, SHARE_OF_ZERO, first_order_on_grid
-from pacfourier.bounds._record import Auto, BoundRecord
-from pacfourier.bounds._result import Bound
+from pacfourier.bounds.arguments import LARGEST_SHARE, RATE_RATIO, Grid, GridPoint, count
+from pacfourier.bounds.bernstein import unexpected_bernstein
+from pacfourier.bounds.first_order import CENTRES, SHARE_OF_ZERO, first_order_on_grid
+from pacfourier.bounds.record import Auto, BoundRecord
+from pacfourier.bounds.result import Bound
 
 # A new size is taken into account when the sample has grown by this factor.
 GROWTH = 1.2

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pacfourier.arrays import FloatArray
-from pacfourier.bounds._result import Bound
+from pacfourier.bounds.result import Bound
 
 ROUNDING = 1e-5
 """A value this close to its interval is clipped into it: the difference is rounding."""

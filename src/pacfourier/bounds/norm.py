@@ -2,15 +2,15 @@
 
 import math
 
-from pacfourier.bounds._arguments import (
+from pacfourier.bounds.arguments import (
     count,
     interval,
     non_negative,
     open_interval,
     unit_open,
 )
-from pacfourier.bounds._record import BoundRecord
-from pacfourier.bounds._result import Bound
+from pacfourier.bounds.record import BoundRecord
+from pacfourier.bounds.result import Bound
 
 
 def norm(

@@ -2,9 +2,9 @@
 
 import math
 
-from pacfourier.bounds._arguments import interval, n_terms, non_negative, unit_open
-from pacfourier.bounds._record import BoundRecord
-from pacfourier.bounds._result import Bound
+from pacfourier.bounds.arguments import interval, n_terms, non_negative, unit_open
+from pacfourier.bounds.record import BoundRecord
+from pacfourier.bounds.result import Bound
 
 
 def largest_variance(n_samples: int, *, binary: bool, pairs: bool = True) -> float:

@@ -2,10 +2,10 @@
 
 import math
 
-from pacfourier.bounds._arguments import checked_terms, non_negative, positive
-from pacfourier.bounds._binary_kl import klup, log_xi
-from pacfourier.bounds._record import BoundRecord
-from pacfourier.bounds._result import Bound
+from pacfourier.bounds.arguments import checked_terms, non_negative, positive
+from pacfourier.bounds.binary_kl import klup, log_xi
+from pacfourier.bounds.record import BoundRecord
+from pacfourier.bounds.result import Bound
 
 
 def localised(

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pacfourier.arrays import FloatArray
-from pacfourier.bounds._arguments import (
+from pacfourier.bounds.arguments import (
     Grid,
     bounded_vector,
     count,
@@ -19,10 +19,10 @@ from pacfourier.bounds._arguments import (
     unit_open,
     weighted_grid,
 )
-from pacfourier.bounds._bernstein import bernstein_excess, bernstein_factor
-from pacfourier.bounds._record import Auto, BoundRecord
-from pacfourier.bounds._result import Bound
+from pacfourier.bounds.bernstein import bernstein_excess, bernstein_factor
 from pacfourier.bounds.divergences import divergence_from
+from pacfourier.bounds.record import Auto, BoundRecord
+from pacfourier.bounds.result import Bound
 
 N_RATES = 4
 LARGEST_RATE = 0.8

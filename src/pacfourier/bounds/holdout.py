@@ -2,9 +2,9 @@
 
 from scipy import special
 
-from pacfourier.bounds._arguments import checked_terms, count, unit_open
-from pacfourier.bounds._binary_kl import klup, supremum
-from pacfourier.bounds._result import Bound
+from pacfourier.bounds.arguments import checked_terms, count, unit_open
+from pacfourier.bounds.binary_kl import klup, supremum
+from pacfourier.bounds.result import Bound
 
 # The distribution function is rounded: slightly less than epsilon keeps the result an upper bound.
 SAFETY = 1.0 - 1e-12

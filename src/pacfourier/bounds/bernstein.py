@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pacfourier.bounds._arguments import (
+from pacfourier.bounds.arguments import (
     Grid,
     checked_terms,
     count,
@@ -19,8 +19,8 @@ from pacfourier.bounds._arguments import (
     unit_open,
     weighted_grid,
 )
-from pacfourier.bounds._record import Auto, BoundRecord
-from pacfourier.bounds._result import Bound
+from pacfourier.bounds.record import Auto, BoundRecord
+from pacfourier.bounds.result import Bound
 
 N_RATES = 3
 LARGEST_RATE = 1.6
