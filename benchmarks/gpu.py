@@ -228,7 +228,7 @@ def digit_waits():
     X, y = X[chosen][:ONES_AND_SEVENS], y[chosen][:ONES_AND_SEVENS]
     model = GibbsRFF(100, target_type="binary", random_state=0)
     seconds = wall_time(lambda: model.fit(X, y), 2) / 1e3
-    value = model.certificate(ties="genuine").value
+    value = model.certificate(duplicates="genuine").value
     yield f"GibbsRFF(100), {len(X):,} digits 1 and 7, s", seconds, 1.5, f"certificate {value:.4f}"
 
 

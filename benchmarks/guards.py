@@ -62,7 +62,7 @@ class Trial(NamedTuple):
         The certificate without a declaration. None if it is refused.
     unguarded : float or None
         What the certificate would be without any guard. For a legal sample, it is what
-        ties="genuine" gives. None if it cannot be told.
+        duplicates="genuine" gives. None if it cannot be told.
     truth : float
         What the certificate must not be below.
     is_due : bool
@@ -185,14 +185,14 @@ def scaler_trial(rng: np.random.Generator, *, levels: int, shape: Any) -> Trial:
     """Whole numbers and noise, scaled by what other rows of the same law say."""
     other, X = rng.integers(0, levels, (2, *shape)).astype(float)
     model = fitted(StandardScaler().fit(other).transform(X), rng.choice([-1, 1], len(X)))
-    return trial_of(model.certificate(EPSILON, ties="genuine"), 0.5, is_due=False)
+    return trial_of(model.certificate(EPSILON, duplicates="genuine"), 0.5, is_due=False)
 
 
 def own_scaler_trial(rng: np.random.Generator, *, levels: int, shape: Any) -> Trial:
     """Whole numbers and noise, scaled by what the rows themselves say."""
     X = StandardScaler().fit_transform(rng.integers(0, levels, shape).astype(float))
     model = fitted(X, rng.choice([-1, 1], len(X)))
-    return trial_of(model.certificate(EPSILON, ties="genuine"), 0.5, is_due=True)
+    return trial_of(model.certificate(EPSILON, duplicates="genuine"), 0.5, is_due=True)
 
 
 def fresh_trial(rng: np.random.Generator, *, is_fresh: bool) -> Trial:
@@ -302,7 +302,7 @@ def interval_trial(rng: np.random.Generator) -> Trial:
 
 def small_classifier(**parameters: Any) -> FourierClassifier:
     """Return a classifier that is fitted quickly."""
-    given = {"strength": 0.3, "codes": False, "random_state": 0, **parameters}
+    given = {"alpha": 0.3, "piecewise": False, "random_state": 0, **parameters}
     return FourierClassifier(5, **given)
 
 
@@ -382,7 +382,7 @@ def threshold_trial(rng: np.random.Generator) -> Trial:
     odds = 1 / (1 + np.exp(1.0 + 0.7 * rng.standard_normal(len(cells))))
     rows = rng.integers(0, len(cells), 4000)
     names = np.where(rng.random(4000) < odds[rows], "fault", "fine")
-    settings = FitSettings(n_frequencies=20, ties="genuine", seed=int(rng.integers(2**31)))
+    settings = FitSettings(n_frequencies=20, duplicates="genuine", seed=int(rng.integers(2**31)))
     model = fit_table(cells.iloc[rows].assign(target=names), "target", settings).model
     place = model.rarer_place()
     shares = model.probabilities(model.columns.typed(cells))[:, place]
@@ -422,7 +422,7 @@ def law_trial(rng: np.random.Generator) -> Trial:
     sign = rng.choice(["minus", "plus"], len(is_hard))
     target = np.where(is_hard, rng.choice(["minus", "plus"], len(is_hard)), sign)
     columns = {"kind": np.where(is_hard, "hard", "easy"), "sign": sign, "clinic": clinic}
-    settings = FitSettings(n_frequencies=5, ties="genuine", group="clinic")
+    settings = FitSettings(n_frequencies=5, duplicates="genuine", group="clinic")
     fit = fit_table(pd.DataFrame(columns).assign(target=target), "target", settings)
     easy = pd.DataFrame({"kind": ["easy"] * 2, "sign": ["minus", "plus"], "clinic": [0, 1]})
     wrong = float(np.mean(fit.model.predict(easy) != easy["sign"]))
@@ -520,13 +520,13 @@ CASES = (
         NEVER,
     ),
     Case(
-        '4 columns with five values each, `StandardScaler` fitted on other rows, `ties="genuine"`',
+        '4 columns of five values, `StandardScaler` fitted on other rows, `duplicates="genuine"`',
         True,
         partial(scaler_trial, levels=5, shape=(600, 4)),
         NEVER,
     ),
     Case(
-        '4 columns with five values each, `StandardScaler` fitted on the sample, `ties="genuine"`',
+        '4 columns of five values, `StandardScaler` fitted on the sample, `duplicates="genuine"`',
         False,
         partial(own_scaler_trial, levels=5, shape=(600, 4)),
         ALWAYS,

@@ -55,7 +55,7 @@ def runner(converted, n_threads):
 def compare(n_columns, n_classes, codes):
     """Return both ratios, and the share of rows that get the same label."""
     X, y = sample(n_columns, n_classes, N_ROWS)
-    model = FourierClassifier(N_FREQUENCIES, codes=codes, strength=1.0, random_state=0)
+    model = FourierClassifier(N_FREQUENCIES, piecewise=codes, alpha=1.0, random_state=0)
     model.fit(X[:N_LEARNED], y[:N_LEARNED])
     converted = to_onnx(model, X)
     whole, part = runner(converted, N_THREADS), runner(converted, 1)

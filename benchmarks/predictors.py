@@ -78,7 +78,7 @@ def cell_record(name: str, table: Table, split: int, model: str) -> Record:
     record = {"set": name, "split": split, "model": model, "seconds": elapsed}
     record |= {"n_train": train.X.shape[0], "n_test": test.X.shape[0]}
     record |= scores_of(predictor, test, is_amount=table.is_amount)
-    for attribute in ("strength_", "coded_", "choice_", "n_rows_"):
+    for attribute in ("alpha_", "piecewise_", "choice_", "n_rows_"):
         if hasattr(predictor, attribute):
             record[attribute] = getattr(predictor, attribute)
     if model.startswith("ours"):

@@ -44,7 +44,7 @@ class Pool(NamedTuple):
     def threshold(self, rows: np.ndarray) -> float:
         """Return the confidence from which on predictions are accepted, certified on rows."""
         numbers = rows[:, np.newaxis].astype(np.float64)
-        certificate = certify_predictions(self.model, numbers, self.y[rows], ties="genuine")
+        certificate = certify_predictions(self.model, numbers, self.y[rows], duplicates="genuine")
         return certificate.abstention(WISHED_ERROR).threshold
 
     def accepted_error(self, rows: np.ndarray, threshold: float) -> tuple[float, float]:

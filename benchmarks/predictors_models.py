@@ -209,7 +209,7 @@ MODELS: dict[str, Callable[[Kind], Any]] = {
     "SVM": TunedMachine,
     "SVM, raw pixels": partial(TunedMachine, is_scaled=False),
     "ours, D = 500": partial(_ours, 500),
-    "ours, certified": partial(_ours, N_FREQUENCIES, certify=0.5, ties="genuine"),
+    "ours, certified": partial(_ours, N_FREQUENCIES, certify=0.5, duplicates="genuine"),
     **{f"ours, D = {size}": partial(_ours, size) for size in FEW_FREQUENCIES},
     **{f"MLP, D = {size}": partial(_network, size) for size in FEW_FREQUENCIES},
 }

@@ -35,9 +35,9 @@ from threadpoolctl import threadpool_limits
 from pacfourier.core.boosting.blending import Blend
 
 RESULTS = Path(__file__).parents[1] / "results" / "real_tables"
-GRID = tuple(Run(strength) for strength in (0.03, 0.1, 0.3, 1.0, 3.0, 10.0))
+GRID = tuple(Run(alpha) for alpha in (0.03, 0.1, 0.3, 1.0, 3.0, 10.0))
 FEW = GRID[2:]
-STRENGTHS = tuple(run.strength for run in FEW)
+ALPHAS = tuple(run.alpha for run in FEW)
 CODES = (Run(3.0, coded=True),)
 LIMITS = Preparation(tail=0.005)
 # Scores are kept of so many rows times outputs.
@@ -196,7 +196,7 @@ def measured(cell: Cell, folder: Path) -> dict[str, Any]:
     if variant.base is not None and is_same(trainer, Trainer(table, parts, variant.base)):
         return record | {"is_same": True}
     is_harder = "+" in cell.table
-    runs = tuple(run for run in variant.runs if not is_harder or run.strength in STRENGTHS)
+    runs = tuple(run for run in variant.runs if not is_harder or run.alpha in ALPHAS)
     done = {run.name: trainer.run(run) for run in runs}
     line = trainer.line()
     for name, found in (done | ({"line": line} if line else {})).items():

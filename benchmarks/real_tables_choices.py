@@ -78,7 +78,7 @@ def of_today(records: Records) -> Errors:
         strengths = [0.3, 3.0]
         strengths += [1.0, 10.0] if sum(record["n"][:2]) <= 10_000 else []
         strengths += [0.03] if record["n_columns"] <= 10 else []
-        runs = [Run(strength) for strength in strengths]
+        runs = [Run(alpha) for alpha in strengths]
         runs += [Run(3.0, coded=True)] if record["n_columns"] <= MOST_CODED_COLUMNS else []
         return chosen(records, Recipes("today", tuple(runs)))(table, split)
 
@@ -203,7 +203,7 @@ CHANGES: dict[str, tuple[Recipes, Recipes]] = {
     "D = 200": (Recipes("large", changed(THREE, size=200)), Recipes("limits", THREE)),
     "another seed": (Recipes("seed 1", changed(FEW, seed=1)), Recipes("limits", FEW)),
     "strengths 0.03 and 0.1, too": (Recipes("limits", GRID), Recipes("limits", FEW)),
-    "codes with 255 knots at strength 3, too": (
+    "codes with 255 knots at alpha 3, too": (
         Recipes("limits", FEW + CODES),
         Recipes("limits", FEW),
     ),
@@ -228,7 +228,7 @@ SECOND_CHANGES: dict[str, tuple[Recipes, Recipes]] = {
         Recipes("halves", SCALED[1:3] + SCALED_CODES[1:3]),
         Recipes("halves", BOTH),
     ),
-    "codes at strength 1 only": (Recipes("halves", SCALED_CODES[1:2]), Recipes("halves", BOTH)),
+    "codes at alpha 1 only": (Recipes("halves", SCALED_CODES[1:2]), Recipes("halves", BOTH)),
     "rate of scales x 3": (
         Recipes("rates", changed(TWO, scale_rate=3.0)),
         Recipes("halves", TWO),

@@ -88,9 +88,9 @@ class Preparation:
 
 @dataclass(frozen=True)
 class Run:
-    """How one model is trained: codes, strength, frequencies, seed, length and details of Adam."""
+    """How one model is trained: codes, alpha, frequencies, seed, length and details of Adam."""
 
-    strength: float
+    alpha: float
     coded: bool = False
     size: int = 100
     seed: int = 0
@@ -102,13 +102,13 @@ class Run:
     @property
     def name(self) -> str:
         """What differs from the usual run."""
-        usual, fields = Run(self.strength), ("size", "seed", "length", "memory")
+        usual, fields = Run(self.alpha), ("size", "seed", "length", "memory")
         changes = [
             f"{field} {getattr(self, field):g}"
             for field in (*fields, "scale_rate", "smoothing")
             if getattr(self, field) != getattr(usual, field)
         ]
-        return ", ".join([f"{'codes ' if self.coded else ''}{self.strength:g}", *changes])
+        return ", ".join([f"{'codes ' if self.coded else ''}{self.alpha:g}", *changes])
 
 
 class Prepared(NamedTuple):
@@ -368,7 +368,7 @@ class Trainer:
         if key not in self._starts:
             self._starts[key] = start_of(task, columns)
         descent = ScaledDescent.start(
-            self._starts[key], self.objective.losses, decays_of(Recipe(run.coded, run.strength))
+            self._starts[key], self.objective.losses, decays_of(Recipe(run.coded, run.alpha))
         )
         descent.memory, descent.scale_rate = run.memory, run.scale_rate
         rng = np.random.default_rng(run.seed)

@@ -178,7 +178,7 @@ def prediction_rows():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1_000_000, 108), dtype=np.float32)
     few, y = X[:2_000], X[:2_000, 0] > 0
-    model = FourierClassifier(strength=3.0, codes=False, random_state=0).fit(few, y)
+    model = FourierClassifier(alpha=3.0, piecewise=False, random_state=0).fit(few, y)
     linear, row = LogisticRegression().fit(few, y), X[:1]
 
     def one_by_one(predictor):

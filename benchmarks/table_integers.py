@@ -35,7 +35,7 @@ HEADER = (
 
 def measured(table: pd.DataFrame, seed: int) -> list[float]:
     """Return four errors and two numbers of bytes, in the order of the header."""
-    settings = FitSettings(n_frequencies=30, ties="genuine", seed=seed)
+    settings = FitSettings(n_frequencies=30, duplicates="genuine", seed=seed)
     coded = fit_table(table, "target", settings)
     plain = fit_table(table, "target", replace(settings, integers=True))
     small = [table_integers(plain, bits=bits) for bits in (8, 4)]

@@ -156,7 +156,7 @@ def measured(table: pd.DataFrame, seeds: Sequence[int], settings: FitSettings) -
         path = Path(folder) / "table.csv"
         table.to_csv(path, index=False)
         for seed in seeds:
-            fit = fit_table(path, "target", replace(settings, seed=seed, ties="genuine"))
+            fit = fit_table(path, "target", replace(settings, seed=seed, duplicates="genuine"))
             errors.append([each.error for each in fit.results])
             rows = fit.model.record["rows"]
     found = np.array(errors)

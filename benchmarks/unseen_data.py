@@ -159,8 +159,8 @@ def _concrete() -> Table:
     ]
     days = np.exp(rng.integers(0, 6, 1000))
     X[:, 7] = days
-    strength = 0.1 * X[:, 0] * np.log1p(days) / 3 + 0.06 * X[:, 1] - 0.2 * X[:, 3] + 0.3 * X[:, 4]
-    return _amounts(X, strength + 4 * rng.standard_normal(1000))
+    alpha = 0.1 * X[:, 0] * np.log1p(days) / 3 + 0.06 * X[:, 1] - 0.2 * X[:, 3] + 0.3 * X[:, 4]
+    return _amounts(X, alpha + 4 * rng.standard_normal(1000))
 
 
 def _waves(n_columns: int) -> Table:

@@ -12,7 +12,7 @@ digits to C, in 4-bit integers, compiles it and lets the C program read images t
 #
 # ``to_c`` writes a C header in single precision. ``quantised`` rounds the model to integers of 8 or
 # 4 bits and trains it a little more. Its own ``to_c`` writes a header in integer arithmetic.
-# ``codes=False`` keeps the model to plain waves, which is what integers can express.
+# ``piecewise=False`` keeps the model to plain waves, which is what integers can express.
 
 import shutil
 import subprocess
@@ -31,7 +31,7 @@ from pacfourier.export import formula, quantised, to_c
 
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
-model = FourierClassifier(20, codes=False, random_state=0).fit(X_train, y_train)
+model = FourierClassifier(20, piecewise=False, random_state=0).fit(X_train, y_train)
 small = quantised(model, X_train, y_train, bits=4, bounds=(0, 255))
 header = small.to_c(prefix="digits")
 print(f"float header: {len(to_c(model)):,} characters, integers: {len(header):,}")

@@ -112,7 +112,7 @@ def part_sizes(parts: TrainValidTest) -> dict[str, int]:
 def svm_row(parts: TrainValidTest, profile: Profile) -> Row:
     """Choose gamma and C of an RBF SVM on the validation part, fit it on the training part.
 
-    Ties go to the smallest C, then to the smallest bandwidth.
+    Duplicates go to the smallest C, then to the smallest bandwidth.
     """
     tried = [(*pair, gamma) for gamma in GAMMAS for pair in svm_errors(parts, gamma, profile)]
     _, C, gamma = min(tried)

@@ -93,7 +93,7 @@ def check_learned(model: Any, case: Case) -> None:
     """Check what the maps with candidates have in common."""
     check_losses(model, case, model.pool_[np.arange(16)].astype(np.float64))
     check_map(model, case)
-    check_certificate(model.certificate(0.05, ties="genuine"))
+    check_certificate(model.certificate(0.05, duplicates="genuine"))
 
 
 @attack(9_000)
@@ -122,7 +122,7 @@ def fits_of_rff(seed: int, _folder: Path) -> None:
     model = RFF(int(rng.integers(1, 20)), random_state=seed, **random_prior(rng))
     check_map(fitted(model, case, seed, learned), case)
     certificate = model.certificate(
-        X=case.passed, y=case.y, target_type=case.target_type, ties="genuine"
+        X=case.passed, y=case.y, target_type=case.target_type, duplicates="genuine"
     )
     check_certificate(certificate)
 
@@ -145,7 +145,7 @@ def fits_of_gibbs_rff(seed: int, _folder: Path) -> None:
     fitted(model, case, seed, learned)
     check_losses(model, case, model.pool_.astype(np.float64))
     check_map(model, case)
-    check_certificate(model.certificate(0.05, ties="genuine"))
+    check_certificate(model.certificate(0.05, duplicates="genuine"))
 
 
 @attack(1_500)
@@ -214,4 +214,4 @@ def fits_of_pb_landmarks(seed: int, _folder: Path) -> None:
         is_own, label = bool(model.is_sample_[number]), model.landmark_labels_[number]
         losses = naive.landmark_losses(X, case.y, point, label, frequencies) / (len(X) - is_own)
         np.testing.assert_allclose(model.losses_[number], losses, rtol=0, atol=4 * allowed)
-    check_certificate(model.certificate(0.05, ties="genuine"))
+    check_certificate(model.certificate(0.05, duplicates="genuine"))

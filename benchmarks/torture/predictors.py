@@ -17,10 +17,10 @@ def random_parameters(rng: np.random.Generator, seed: int, case: Case) -> dict[s
     certify = float(rng.choice([0.0, 0.3, 0.5]))
     return {
         "n_frequencies": int(rng.integers(1, 6)),
-        "strength": ["auto", float(10.0 ** rng.uniform(-6, 6))][rng.integers(2)],
-        "codes": codes[rng.integers(len(codes))],
+        "alpha": ["auto", float(10.0 ** rng.uniform(-6, 6))][rng.integers(2)],
+        "piecewise": codes[rng.integers(len(codes))],
         "certify": certify if certify and case.weights is None and case.y.ndim == 1 else False,
-        "ties": "genuine",
+        "duplicates": "genuine",
         "random_state": seed,
     }
 

@@ -21,7 +21,7 @@ MODELS = (
     GibbsRFF(3, n_particles=3, n_steps=2, random_state=0),
     BoostedRFF(3, n_rounds=1, n_steps=2, random_state=0),
     PBLandmarks(n_landmarks=4, n_frequencies=6, random_state=0),
-    FourierClassifier(3, strength=1.0, codes=False, random_state=0),
+    FourierClassifier(3, alpha=1.0, piecewise=False, random_state=0),
 )
 X = np.random.default_rng(0).standard_normal((60, 3))
 Y = (X[:, 0] > 0).astype(int)

@@ -62,7 +62,7 @@ def landmarks(source):
 
 @cache
 def predictor(kind=FourierClassifier, **parameters):
-    return kind(5, codes=False, strength=0.3, random_state=0, **parameters).fit(X, Y)
+    return kind(5, piecewise=False, alpha=0.3, random_state=0, **parameters).fit(X, Y)
 
 
 @cache
@@ -75,7 +75,7 @@ def in_pipeline(step, model):
 
 
 def certified_classifier():
-    return FourierClassifier(5, codes=False, strength=0.3, certify=0.3, random_state=0)
+    return FourierClassifier(5, piecewise=False, alpha=0.3, certify=0.3, random_state=0)
 
 
 # Each kind of certificate that the library makes.

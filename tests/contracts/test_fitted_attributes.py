@@ -32,8 +32,8 @@ ESTIMATORS = {
     "BoostedRFF": BoostedRFF(3, n_rounds=2, n_steps=2, random_state=0),
     "RBFLandmarks": RBFLandmarks(n_landmarks=6, random_state=0),
     "PBLandmarks": PBLandmarks(GIVEN, n_frequencies=8, gamma=0.5, random_state=0),
-    "FourierClassifier": FourierClassifier(5, strength=1.0, certify=0.2, random_state=0),
-    "FourierRegressor": FourierRegressor(5, strength=1.0, certify=0.2, random_state=0),
+    "FourierClassifier": FourierClassifier(5, alpha=1.0, certify=0.2, random_state=0),
+    "FourierRegressor": FourierRegressor(5, alpha=1.0, certify=0.2, random_state=0),
 }
 IN_PARTS = [name for name, model in ESTIMATORS.items() if hasattr(model, "merge")]
 

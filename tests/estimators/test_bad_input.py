@@ -137,8 +137,8 @@ def _no_work(work, blocks):
         (RFF(5, gamma="median", random_state=0), {"gamma": -0.1}),
         (RBFLandmarks("random", n_landmarks=2, random_state=0), {"gamma": -1.0}),
         (BoostedRFF(2, n_steps=2, random_state=0), {"target_type": "binary"}),
-        (FourierClassifier(2, strength=1.0, random_state=0), {"certify": 0.999}),
-        (FourierRegressor(2, strength=1.0, random_state=0), {"certify": 0.999}),
+        (FourierClassifier(2, alpha=1.0, random_state=0), {"certify": 0.999}),
+        (FourierRegressor(2, alpha=1.0, random_state=0), {"certify": 0.999}),
     ],
 )
 def test_a_fit_that_fails_leaves_an_earlier_one_as_it_was(model, change):

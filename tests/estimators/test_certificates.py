@@ -385,10 +385,12 @@ def test_repeated_rows_need_one_word(name, rng):
     X = TIED[name](rng).astype(float)
     y = (X[:, 0] > X[:, 0].mean()).astype(int)
     model = fitted((X, y))
-    with pytest.raises(ValueError, match=r"% of the rows repeat others\. If .* ties='genuine'"):
+    with pytest.raises(
+        ValueError, match=r"% of the rows repeat others\. If .* duplicates='genuine'"
+    ):
         _ = model.certificate().value
     share = model._summary.repeated_share
-    declared = model.certificate(ties="genuine")
+    declared = model.certificate(duplicates="genuine")
     assert declared.value <= 0.5
     assert f"declared, although {100 * share:.1f} % of the rows repeat others" in str(declared)
     untied = fitted((X + 1e-6 * rng.standard_normal(X.shape), y)).certificate()
@@ -411,9 +413,9 @@ def test_every_estimator_takes_the_word(rng):
     X = rng.integers(0, 3, (200, 3)).astype(float)
     for certify in every_kind(X, np.arange(200) % 2):
         assert statuses(certify())["sample"] == "violated"
-        assert statuses(certify(ties="genuine"))["sample"] == "declared"
-        with pytest.raises(ValueError, match="ties must be None or 'genuine', got 'copies'"):
-            certify(ties="copies")
+        assert statuses(certify(duplicates="genuine"))["sample"] == "declared"
+        with pytest.raises(ValueError, match="duplicates must be None or 'genuine', got 'copies'"):
+            certify(duplicates="copies")
 
 
 def test_a_bootstrap_that_is_declared_genuine_is_why_the_word_is_asked_for(rng):
@@ -421,7 +423,7 @@ def test_a_bootstrap_that_is_declared_genuine_is_why_the_word_is_asked_for(rng):
     X, y = rng.integers(0, 4, (100, 6)).astype(float), rng.choice([-1, 1], 100)
     rows = rng.integers(0, 100, 3000)
     model = fitted((X[rows], y[rows]), beta=5.0)
-    assert model.certificate(ties="genuine").value < 0.5
+    assert model.certificate(duplicates="genuine").value < 0.5
     with pytest.raises(ValueError, match="before rows were copied"):
         _ = model.certificate().value
 
@@ -570,5 +572,5 @@ def test_certificates_are_asked_for_in_the_same_way(estimator):
     parameters = list(signature(estimator.certificate).parameters.values())[1:]
     names = [item.name for item in parameters if item.name not in ("X", "y")]
     assert names[:2] == ["epsilon", "bound"]
-    assert names[2:] in (["of", "ties"], ["target_type", "ties"])
+    assert names[2:] in (["of", "duplicates"], ["target_type", "duplicates"])
     assert [item.name for item in parameters if item.kind is not item.KEYWORD_ONLY] == ["epsilon"]

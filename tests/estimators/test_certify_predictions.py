@@ -260,7 +260,7 @@ def test_data_frames_with_text_and_gaps():
     labels = pandas.Series(np.where(table["colour"] == "red", "yes", "no"))
     encoder = OneHotEncoder(handle_unknown="ignore")
     fitted = make_pipeline(encoder, KNeighborsClassifier(3)).fit(table[["colour"]], labels)
-    found = certify_predictions(fitted, table[["colour"]], labels, ties="genuine")
+    found = certify_predictions(fitted, table[["colour"]], labels, duplicates="genuine")
     assert found.observed_error == 0
     assert summable(table).shape == (600, 2)
     summary = row_summary(table, checked_labels(labels))
@@ -423,11 +423,11 @@ def test_repeated_rows_are_refused_unless_they_are_declared(model):
     ):
         with pytest.raises(ValueError, match="No certificate"):
             bound()
-    declared = certify_predictions(model, *rows, ties="genuine")
+    declared = certify_predictions(model, *rows, duplicates="genuine")
     assert declared.error < 1
     assert "declared, although 50.0 % of the rows repeat others" in repr(declared)
-    with pytest.raises(ValueError, match="ties must be None or 'genuine'"):
-        certify_predictions(model, *FRESH, ties="copied")
+    with pytest.raises(ValueError, match="duplicates must be None or 'genuine'"):
+        certify_predictions(model, *FRESH, duplicates="copied")
 
 
 def test_rows_that_were_scaled_on_themselves_are_refused():
@@ -464,12 +464,12 @@ def noise(seed, n_samples=300):
 
 
 def learned_by_heart(*rows):
-    return FourierClassifier(100, strength=0.3, codes=True, random_state=0).fit(*rows)
+    return FourierClassifier(100, alpha=0.3, piecewise=True, random_state=0).fit(*rows)
 
 
 def batches_of(X, y):
     return fit_batches(
-        FourierClassifier(5, codes=False, random_state=0),
+        FourierClassifier(5, piecewise=False, random_state=0),
         [(X[start : start + 100], y[start : start + 100]) for start in range(0, len(y), 100)],
     )
 
@@ -551,7 +551,7 @@ def test_only_the_reader_of_the_table_has_seen_that_rows_are_untouched(model):
 def test_steps_before_a_fit_are_treated_alike(step):
     """None is refused, and none is said to hold. A scaler leaves a trace, which is named."""
     rows, labels = load_breast_cancer(return_X_y=True)
-    model = FourierClassifier(5, certify=0.5, ties="genuine", random_state=0)
+    model = FourierClassifier(5, certify=0.5, duplicates="genuine", random_state=0)
     prepared = step.fit(rows, labels).transform(rows)
     lines = {item.name: item for item in model.fit(prepared, labels).certificate_.assumptions}
     assert lines["rows"].status == lines["inputs"].status == "declared"

@@ -13,7 +13,7 @@ from pacfourier.data.samples import LARGEST, is_plain
 N_ROWS = 1500
 X = np.random.default_rng(0).standard_normal((N_ROWS, 4))
 MODELS = {
-    kind.__name__: kind(5, strength=3.0, codes=False, random_state=0).fit(X, X[:, 0] > 0)
+    kind.__name__: kind(5, alpha=3.0, piecewise=False, random_state=0).fit(X, X[:, 0] > 0)
     for kind in (FourierClassifier, FourierRegressor)
 } | {"PBRFF": PBRFF(5, random_state=0).fit(X, X[:, 0] > 0)}
 # The first is checked without threads.
@@ -87,7 +87,7 @@ def test_rows_of_another_shape_are_refused(rows):
 def test_a_model_of_a_frame_still_looks_for_names():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=list("abcd"))
-    model = FourierClassifier(5, strength=3.0, codes=False, random_state=0).fit(frame, X[:, 0] > 0)
+    model = FourierClassifier(5, alpha=3.0, piecewise=False, random_state=0).fit(frame, X[:, 0] > 0)
     assert not is_plain(X, model)
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         model.predict(X)

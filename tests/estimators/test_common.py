@@ -16,7 +16,7 @@ ESTIMATORS = [
 ]
 # These try several recipes in every fit. One is enough here.
 QUICK = {
-    each: each(5, strength=1.0, codes=False)
+    each: each(5, alpha=1.0, piecewise=False)
     for each in (pacfourier.FourierClassifier, pacfourier.FourierRegressor)
 }
 
@@ -50,7 +50,7 @@ def test_scikit_learn_contract(estimator, check):
         pacfourier.BoostedRFF(20, n_rounds=1, n_steps=10),
         pacfourier.PBRFF(20, n_candidates=200, sampling="structured"),
         pacfourier.GibbsRFF(5, n_particles=5, n_steps=2, certify=1 / 3),
-        pacfourier.FourierRegressor(5, loss="huber", strength=3.0, codes=False),
+        pacfourier.FourierRegressor(5, loss="huber", alpha=3.0, piecewise=False),
     ],
     expected_failed_checks=expected_failures,
 )

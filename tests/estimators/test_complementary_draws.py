@@ -189,7 +189,7 @@ def test_a_model_without_rows_says_what_to_do():
 @pytest.mark.parametrize("estimator", [PBRFF, OKRFF])
 def test_the_certificate_pays_for_the_kept_frequencies(estimator):
     fitted = model(estimator).fit(X, Y)
-    certificate = fitted.certificate(ties="genuine")
+    certificate = fitted.certificate(duplicates="genuine")
     weights = np.bincount(fitted.kept_, np.full(6, 1 / 6), minlength=500)
     assert certificate.empirical_loss == pytest.approx(weights @ fitted.losses_)
     assert certificate.divergence == pytest.approx(kl_divergence(weights))

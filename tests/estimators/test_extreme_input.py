@@ -23,7 +23,7 @@ from pacfourier import (
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 3))
 Y = (X[:, 0] > 0).astype(int)
-QUICK = {"strength": 1.0, "codes": False, "random_state": 0}
+QUICK = {"alpha": 1.0, "piecewise": False, "random_state": 0}
 LEARNED = {
     "PBRFF": PBRFF(5, n_candidates=40, random_state=0),
     "OKRFF": OKRFF(5, n_candidates=40, random_state=0),
@@ -147,11 +147,11 @@ def test_two_columns_of_text_are_refused_by_estimator_and_remedy(name, y):
         LEARNED[name].fit(X, y)
 
 
-@pytest.mark.parametrize("strength", [1e-300, 1e3, 1e300])
+@pytest.mark.parametrize("alpha", [1e-300, 1e3, 1e300])
 @pytest.mark.parametrize("estimator", [FourierClassifier, FourierRegressor])
-def test_any_strength_gives_finite_predictions(estimator, strength):
+def test_any_strength_gives_finite_predictions(estimator, alpha):
     """Above 200, a step of the descent would turn frequencies around and make them larger."""
     X = np.random.default_rng(0).standard_normal((60, 3))
-    model = estimator(5, strength=strength, codes=False, random_state=0).fit(X, np.arange(60) % 2)
+    model = estimator(5, alpha=alpha, piecewise=False, random_state=0).fit(X, np.arange(60) % 2)
     assert np.isfinite(model.predict(X)).all()
     assert np.isfinite(model.frequencies_).all()

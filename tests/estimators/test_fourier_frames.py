@@ -17,7 +17,7 @@ from pacfourier.estimators.base import drawn_seed
 from pacfourier.estimators.frames import check_no_text, fitted_encoder, needs_encoding, taken
 
 N = 240
-QUICK = {"strength": 3.0, "codes": False, "random_state": 0}
+QUICK = {"alpha": 3.0, "piecewise": False, "random_state": 0}
 CLASSIFIER, REGRESSOR = FourierClassifier(6, **QUICK), FourierRegressor(6, **QUICK)
 
 
@@ -150,7 +150,7 @@ def test_a_gap_in_a_row_held_out_changes_nothing(rng):
 
 
 def test_the_certificate_is_that_of_the_rows_held_out(small, y):
-    model = clone(CLASSIFIER).set_params(certify=0.3, ties="genuine").fit(small, y)
+    model = clone(CLASSIFIER).set_params(certify=0.3, duplicates="genuine").fit(small, y)
     held_out = clone(model)._read(small, y, None, drawn_seed(0)).held_out
     error = 1 - model.score(taken(small, held_out), y[held_out])
     assert model.certificate_.observed_error == pytest.approx(error)
@@ -329,7 +329,7 @@ sys.modules["skrub"] = None
 import numpy as np, pandas as pd
 from pacfourier import FourierRegressor
 frame, y = pd.DataFrame({"a": [1.0, np.nan, 3.0] * 5}), np.arange(15.0)
-assert FourierRegressor(2, strength=1.0, codes=False).fit(frame, y).predict(frame).shape == (15,)
+assert FourierRegressor(2, alpha=1.0, piecewise=False).fit(frame, y).predict(frame).shape == (15,)
 FourierRegressor(2).fit(frame.assign(b="x"), y)
 """
     result = subprocess.run(

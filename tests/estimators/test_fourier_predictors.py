@@ -34,7 +34,7 @@ AMOUNTS = make_friedman1(500, noise=0.5, random_state=0)
 
 def quick(kind=FourierClassifier, n_frequencies=10, **parameters):
     """Return a predictor that tries one recipe only."""
-    given = {"strength": 0.3, "codes": False, "random_state": 0, **parameters}
+    given = {"alpha": 0.3, "piecewise": False, "random_state": 0, **parameters}
     return kind(n_frequencies, **given)
 
 
@@ -181,7 +181,7 @@ def test_one_column(rng):
     X = rng.uniform(-3, 3, (600, 1))
     y = np.sin(5 * X[:, 0])
     for kind, labels in ((FourierClassifier, y > 0), (FourierRegressor, y)):
-        model = quick(kind, strength=0.03).fit(X[:300], labels[:300])
+        model = quick(kind, alpha=0.03).fit(X[:300], labels[:300])
         assert model.score(X[300:], labels[300:]) > 0.95
 
 
@@ -191,13 +191,13 @@ def test_a_seed_gives_one_model_whatever_the_threads(kind):
     models = []
     for n_threads in (1, 2):
         with threadpool_limits(n_threads):
-            model = kind(2, certify=0.2, random_state=3, ties="genuine")
+            model = kind(2, certify=0.2, random_state=3, duplicates="genuine")
             models.append(model.fit(IRIS[::2], IRIS_CLASSES[::2]))
     first, second = models
     for name in ("frequencies_", "cosines_", "sines_", "linear_", "intercept_"):
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
-    assert (first.coded_, first.strength_) == (second.coded_, second.strength_)
-    other = kind(2, strength=1.0, codes=False, random_state=4).fit(IRIS[::2], IRIS_CLASSES[::2])
+    assert (first.piecewise_, first.alpha_) == (second.piecewise_, second.alpha_)
+    other = kind(2, alpha=1.0, piecewise=False, random_state=4).fit(IRIS[::2], IRIS_CLASSES[::2])
     assert not np.array_equal(other.frequencies_, first.frequencies_)
 
 
@@ -291,21 +291,21 @@ def test_repeated_rows_must_be_declared_genuine():
     X, y = np.tile(DIGITS[:100], (5, 1)), np.tile(DIGIT_CLASSES[:100], 5)
     with pytest.raises(ValueError, match="rows"):
         _ = quick(certify=0.3).fit(X, y).certificate_.error
-    assert quick(certify=0.3, ties="genuine").fit(X, y).certificate_.error < 0.2
+    assert quick(certify=0.3, duplicates="genuine").fit(X, y).certificate_.error < 0.2
 
 
 BAD = [
     (FourierClassifier, {"n_frequencies": 0}, "n_frequencies must be a positive integer"),
     (FourierClassifier, {"n_frequencies": 2.5}, "n_frequencies must be a positive integer"),
-    (FourierClassifier, {"strength": 0.0}, "strength must be positive"),
-    (FourierClassifier, {"strength": "strong"}, "strength must be positive"),
-    (FourierClassifier, {"codes": "some"}, "codes must be one of"),
+    (FourierClassifier, {"alpha": 0.0}, "alpha must be positive"),
+    (FourierClassifier, {"alpha": "strong"}, "alpha must be positive"),
+    (FourierClassifier, {"piecewise": "some"}, "piecewise must be one of"),
     (FourierClassifier, {"certify": 0.0}, "certify must be False.* or the share"),
     (FourierClassifier, {"certify": 1}, "certify must be False.* or the share"),
     (FourierClassifier, {"certify": "True"}, "certify must be False.* or the share"),
     (FourierRegressor, {"certify": "pac-bayes"}, "certify must be False, True or the share"),
     (FourierClassifier, {"certify": 0.995}, "leave at least two rows"),
-    (FourierClassifier, {"ties": "copies"}, "ties must be one of"),
+    (FourierClassifier, {"duplicates": "copies"}, "duplicates must be one of"),
     (FourierClassifier, {"class_weight": "even"}, "class_weight"),
     (FourierRegressor, {"loss": "hinge"}, "loss must be one of"),
 ]
@@ -320,8 +320,8 @@ def test_bad_parameters_are_refused_and_nothing_changes(kind, parameters, messag
 
 
 def test_codes_of_sparse_rows_are_refused():
-    with pytest.raises(ValueError, match="codes must be False"):
-        quick(codes=True).fit(sparse.csr_array(IRIS), IRIS_CLASSES)
+    with pytest.raises(ValueError, match="piecewise must be False"):
+        quick(piecewise=True).fit(sparse.csr_array(IRIS), IRIS_CLASSES)
 
 
 def test_a_class_with_a_single_row_is_learned_nevertheless():
@@ -403,10 +403,10 @@ def test_codes_see_a_threshold(rng):
     X = rng.exponential(size=(2000, 3))
     y = (X[:, 0] > 3) ^ (X[:, 1] > 0.2)
     plain, coded = (
-        quick(n_frequencies=2, codes=codes, strength=3.0).fit(X[:1000], y[:1000])
+        quick(n_frequencies=2, piecewise=codes, alpha=3.0).fit(X[:1000], y[:1000])
         for codes in (False, True)
     )
-    assert coded.coded_
+    assert coded.piecewise_
     assert coded.score(X[1000:], y[1000:]) > plain.score(X[1000:], y[1000:]) + 0.01
 
 

@@ -27,7 +27,7 @@ MAPS = {
     "BoostedRFF": BoostedRFF(5, random_state=0),
     "RBFLandmarks": RBFLandmarks(n_landmarks=10, random_state=0),
     "PBLandmarks": PBLandmarks(n_landmarks=10, n_frequencies=10, random_state=0),
-    "FourierClassifier": FourierClassifier(5, strength=1.0, codes=False, random_state=0),
+    "FourierClassifier": FourierClassifier(5, alpha=1.0, piecewise=False, random_state=0),
 }
 
 
@@ -84,7 +84,7 @@ def test_entries_that_share_a_place_add_up_in_losses_and_in_fingerprints(written
     expected = alignment_losses(X, y, frequencies)
     np.testing.assert_allclose(alignment_losses(written(X), y, frequencies), expected, atol=1e-12)
     rows = sparse.csr_matrix(np.vstack([X[:30], X[:30]]))
-    model = FourierClassifier(5, strength=1.0, codes=False, random_state=0).fit(X[30:], y[30:])
+    model = FourierClassifier(5, alpha=1.0, piecewise=False, random_state=0).fit(X[30:], y[30:])
     mixed = sparse.vstack([sparse.csr_matrix(X[:30]), written(X[:30])], format="csr")
     for repeated in (rows, mixed):
         certificate = certify_predictions(model, repeated, np.tile(y[:30], 2))
@@ -128,7 +128,7 @@ def test_maps_whose_frequencies_move_are_as_good_wherever_zero_is(model, shift):
 @pytest.mark.parametrize("estimator", [FourierClassifier, FourierRegressor])
 def test_predictions_do_not_depend_on_where_zero_is(estimator, shift):
     X, y = shiftable_rows(np.float64, shift)
-    model = estimator(10, strength=1.0, random_state=0)
+    model = estimator(10, alpha=1.0, random_state=0)
     expected = model.fit(X, y).predict(X)
     found = model.fit(X + shift, y).predict(X + shift)
     assert np.mean(np.abs(found - expected) > 0.05) <= 0.02

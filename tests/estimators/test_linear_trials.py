@@ -48,7 +48,7 @@ def test_the_scores_of_a_trial_are_in_the_order_of_the_splits():
 def test_recipes_that_are_clearly_worse_are_given_up():
     blend = Blend(np.zeros(1), np.ones(1))
     losses = [np.ones(100), 1 + 0.1 * RNG.standard_normal(100), 2 + 0.1 * RNG.standard_normal(100)]
-    recipes = [Recipe(False, strength) for strength in (0.3, 1.0, 3.0)]
+    recipes = [Recipe(False, alpha) for alpha in (0.3, 1.0, 3.0)]
     trials = [Trial(r, blend, each) for r, each in zip(recipes, losses, strict=True)]
     assert recipes[2] not in promising(trials)
     assert promising([trials[2]]) == [recipes[2]]
@@ -80,7 +80,7 @@ def test_with_more_columns_than_rows_it_is_as_good_as_a_ridge_regression():
 
 
 def test_without_a_signal_predictions_are_nearly_constant():
-    """Without validation rows, predictions spread by 0.24 to 1.07, depending on the strength."""
+    """Without validation rows, predictions spread by 0.24 to 1.07, depending on the alpha."""
     rng = np.random.default_rng(0)
     rows, y = rng.standard_normal((300, 10)), rng.standard_normal(300)
     model = FourierRegressor(20, random_state=0).fit(rows[:200], y[:200])
@@ -99,14 +99,14 @@ def test_few_rows_are_learned_from(n_samples):
     ("parameters", "expected"),
     [
         ({}, (False, 3.0)),
-        ({"strength": 1.0}, (False, 1.0)),
-        ({"codes": True}, (True, 3.0)),
-        ({"codes": False}, (False, 3.0)),
+        ({"alpha": 1.0}, (False, 1.0)),
+        ({"piecewise": True}, (True, 3.0)),
+        ({"piecewise": False}, (False, 3.0)),
     ],
 )
 def test_few_rows_get_no_codes_unless_they_are_given(parameters, expected):
     model = FourierRegressor(3, random_state=0, **parameters).fit(X[:30], X[:30, 0])
-    assert (model.coded_, model.strength_) == expected
+    assert (model.piecewise_, model.alpha_) == expected
 
 
 @pytest.mark.parametrize("n_samples", [13, 60])

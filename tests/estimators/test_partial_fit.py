@@ -21,7 +21,7 @@ from pacfourier.core.boosting.descent import Decays
 from pacfourier.estimators.streaming import (
     FORGETTING,
     PATIENCE,
-    USUAL_STRENGTH,
+    USUAL_ALPHA,
     averaged,
     falling_decays,
     falling_rate,
@@ -45,7 +45,7 @@ def taught(model, X, y, n_calls, size, **parameters):
 
 @pytest.mark.parametrize("size", [1200, 200])
 def test_thirty_calls_come_close_to_a_fit(size):
-    fit = FourierClassifier(30, strength=1.0, codes=False, random_state=0)
+    fit = FourierClassifier(30, alpha=1.0, piecewise=False, random_state=0)
     expected = fit.fit(DIGITS[:1200], DIGIT_CLASSES[:1200]).score(
         DIGITS[1200:], DIGIT_CLASSES[1200:]
     )
@@ -53,7 +53,7 @@ def test_thirty_calls_come_close_to_a_fit(size):
     taught(model, DIGITS[:1200], DIGIT_CLASSES[:1200], 30, size)
     assert expected > 0.97
     assert model.score(DIGITS[1200:], DIGIT_CLASSES[1200:]) > expected - 0.03
-    assert (model.strength_, model.coded_) == (USUAL_STRENGTH, False)
+    assert (model.alpha_, model.piecewise_) == (USUAL_ALPHA, False)
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "huber"])
@@ -172,10 +172,10 @@ def test_only_ratios_of_weights_matter_across_calls():
 
 def test_after_a_fit_learning_goes_on_and_a_fit_begins_again():
     """New rows with a new rule: the model follows them."""
-    model = FourierClassifier(5, strength=0.5, random_state=0).fit(IRIS, IRIS_CLASSES)
+    model = FourierClassifier(5, alpha=0.5, random_state=0).fit(IRIS, IRIS_CLASSES)
     before = model.score(IRIS, IRIS_CLASSES)
     model.partial_fit(IRIS, IRIS_CLASSES)
-    assert model.strength_ == 0.5
+    assert model.alpha_ == 0.5
     assert model.score(IRIS, IRIS_CLASSES) > before - 0.03
     taught(model, IRIS, 2 - IRIS_CLASSES, 40, 150)
     assert model.score(IRIS, 2 - IRIS_CLASSES) > 0.9
@@ -185,7 +185,7 @@ def test_after_a_fit_learning_goes_on_and_a_fit_begins_again():
 
 
 def test_a_call_removes_the_certificate_of_an_earlier_fit():
-    model = FourierClassifier(2, strength=1.0, codes=False, certify=0.3, random_state=0)
+    model = FourierClassifier(2, alpha=1.0, piecewise=False, certify=0.3, random_state=0)
     model.fit(IRIS, IRIS_CLASSES).set_params(certify=False)
     assert not hasattr(model.partial_fit(IRIS, IRIS_CLASSES), "certificate_")
 
@@ -221,5 +221,5 @@ def test_calls_that_do_not_fit_the_first_are_refused(call, message):
 
 
 def test_codes_need_all_rows():
-    with pytest.raises(ValueError, match="codes must be False"):
-        FourierClassifier(2, codes=True).partial_fit(IRIS, IRIS_CLASSES)
+    with pytest.raises(ValueError, match="piecewise must be False"):
+        FourierClassifier(2, piecewise=True).partial_fit(IRIS, IRIS_CLASSES)

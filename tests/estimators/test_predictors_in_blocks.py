@@ -35,7 +35,7 @@ def batches_of(*arrays, size=700):
 
 
 def quick(kind=FourierClassifier, n_frequencies=20, **parameters):
-    given = {"strength": 0.3, "codes": False, "random_state": 0, **parameters}
+    given = {"alpha": 0.3, "piecewise": False, "random_state": 0, **parameters}
     return kind(n_frequencies, **given)
 
 
@@ -76,9 +76,9 @@ def test_blocks_teach_what_the_whole_teaches(counted_steps):
 
 @pytest.mark.usefixtures("small_sample")
 def test_recipes_are_chosen_on_the_sample():
-    whole = FourierClassifier(5, codes=False, random_state=0).fit(X[:3000], Y[:3000])
+    whole = FourierClassifier(5, piecewise=False, random_state=0).fit(X[:3000], Y[:3000])
     streamed = fit_batches(clone(whole), batches_of(X[:3000], Y[:3000]))
-    assert streamed.strength_ == whole.strength_
+    assert streamed.alpha_ == whole.alpha_
     gap = streamed.score(FRESH, FRESH_CLASSES) - whole.score(FRESH, FRESH_CLASSES)
     assert abs(gap) < 0.015
 
@@ -251,7 +251,7 @@ def test_predictions_on_dask_arrays_are_lazy_and_those_in_memory(method, dtype):
 def test_amounts_are_predicted_on_dask_arrays(n_outputs):
     da = pytest.importorskip("dask.array")
     amounts = X[:300, 0] if n_outputs == 1 else X[:300, :2]
-    model = FourierRegressor(3, strength=1.0, codes=False, random_state=0).fit(X[:300], amounts)
+    model = FourierRegressor(3, alpha=1.0, piecewise=False, random_state=0).fit(X[:300], amounts)
     lazy = model.predict(da.from_array(X[:300], chunks=(70, 4)))
     assert lazy.shape == amounts.shape
     np.testing.assert_allclose(lazy.compute(), model.predict(X[:300]), rtol=1e-9, atol=1e-9)

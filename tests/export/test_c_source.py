@@ -45,7 +45,7 @@ def test_columns_that_never_vary_cost_nothing(program):
     model, X = MODELS["two classes"]()
     wide = np.hstack([np.ones((len(X), 50)), X[:, :3], np.ones((len(X), 50)), X[:, 3:]])
     y = model.predict(X)
-    wider = FourierClassifier(7, codes=False, strength=1.0, random_state=0).fit(wide, y)
+    wider = FourierClassifier(7, piecewise=False, alpha=1.0, random_state=0).fit(wide, y)
     assert len(to_c(wider)) < len(to_c(model)) + 300
     scores, _ = compiled(program, wider)(wide)
     np.testing.assert_allclose(scores[:, 0], wider.decision_function(wide), atol=1e-3)
@@ -53,7 +53,7 @@ def test_columns_that_never_vary_cost_nothing(program):
 
 def test_a_model_of_constant_columns_is_its_intercept(program):
     X, y = np.ones((90, 3)), np.arange(90) % 3
-    model = FourierClassifier(2, codes=False, strength=1.0, random_state=0).fit(X, y)
+    model = FourierClassifier(2, piecewise=False, alpha=1.0, random_state=0).fit(X, y)
     scores, _ = compiled(program, model)(X)
     np.testing.assert_allclose(scores, model.decision_function(X), atol=1e-5)
 
@@ -63,7 +63,7 @@ def test_hostile_names_survive(program):
     model, X = MODELS["two classes"]()
     y = np.where(model.predict(X) == 1, "".join(HOSTILE), "0123\n")
     frame = pd.DataFrame(np.hstack([X, X[:, :1]]), columns=list(HOSTILE))
-    named = FourierClassifier(2, codes=False, strength=1.0, random_state=0).fit(frame, y)
+    named = FourierClassifier(2, piecewise=False, alpha=1.0, random_state=0).fit(frame, y)
     names = compiled(program, named, ("model_class_names", "model_column_names")).names()
     assert names == [*named.classes_.tolist(), *HOSTILE]
 
@@ -71,7 +71,7 @@ def test_hostile_names_survive(program):
 def test_a_null_character_in_a_name_is_refused():
     model, X = MODELS["two classes"]()
     y = np.where(model.predict(X) == 1, "a\0b", "c")
-    named = FourierClassifier(2, codes=False, strength=1.0, random_state=0).fit(X, y)
+    named = FourierClassifier(2, piecewise=False, alpha=1.0, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="null characters"):
         to_c(named)
 
@@ -91,7 +91,7 @@ def test_the_prefix_starts_every_name():
 def shifted_model(shift):
     model, X = MODELS["two classes"]()
     moved = (X + shift).astype(np.float32)
-    fitted = FourierClassifier(7, codes=False, strength=1.0, random_state=0)
+    fitted = FourierClassifier(7, piecewise=False, alpha=1.0, random_state=0)
     return fitted.fit(moved, model.predict(X)), moved
 
 

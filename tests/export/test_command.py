@@ -63,7 +63,7 @@ def test_the_command_writes_onnx(invoke, tmp_path, name):
 def test_certified_models_are_exported(invoke, tmp_path):
     model, X = MODELS["two classes"]()
     y = model.predict(X)
-    certified = FourierClassifier(3, codes=False, certify=0.3, random_state=0).fit(X, y)
+    certified = FourierClassifier(3, piecewise=False, certify=0.3, random_state=0).fit(X, y)
     result = invoke(saved(certified, tmp_path / "m.skops", X), "--c", tmp_path / "m.h")
     assert result.exit_code == 0, result.output
 
@@ -99,6 +99,6 @@ def test_files_with_other_contents_are_refused(invoke, tmp_path):
 def test_a_model_that_cannot_be_expressed_is_refused_by_name(invoke, tmp_path):
     model, X = MODELS["two classes"]()
     y = model.predict(X)
-    sets = FourierClassifier(3, codes=False, strength=1.0, random_state=0)
+    sets = FourierClassifier(3, piecewise=False, alpha=1.0, random_state=0)
     path = saved(sets.fit(X, np.column_stack([y, 1 - y])), tmp_path / "m.skops", X)
     assert "2 labels per row" in refusal(invoke(path, "--c", tmp_path / "m.h"))

@@ -61,7 +61,7 @@ def outputs(call, X):
 def test_predictors(name, codes):
     X, y, rows, is_amount = parts(name)
     kind = FourierRegressor if is_amount else FourierClassifier
-    model = kind(8, codes=codes, strength=1.0, random_state=0).fit(X, y)
+    model = kind(8, piecewise=codes, alpha=1.0, random_state=0).fit(X, y)
     largest = np.abs(y).max() if is_amount else 1.0
     ours = model.predict if is_amount else model.predict_proba
     found = run(model, rows)[-1]
@@ -92,7 +92,7 @@ def test_maps(name, model):
 @pytest.mark.parametrize("name", [WIDE], indirect=True)
 def test_predictor_of_a_wide_table_needs_chosen_columns(name):
     X, y, rows, _ = parts(name)
-    model = FourierClassifier(8, codes=False, strength=1.0, random_state=0)
+    model = FourierClassifier(8, piecewise=False, alpha=1.0, random_state=0)
     model.fit(X, y)
     for export in (to_torch, lambda wide: to_onnx(wide, dense(rows[:1]))):
         with pytest.raises(ValueError, match=r"at most 4096 columns .* with 54877 columns"):

@@ -23,28 +23,28 @@ HOSTILE = (
 )
 
 
-def classes_model(n_classes, *, codes=False, names=None):
+def classes_model(n_classes, *, piecewise=False, names=None):
     X, y = make_classification(
         400, 6, n_informative=4, n_classes=n_classes, random_state=0, shift=3.0
     )
     labels = y if names is None else np.array(names)[y]
-    return FourierClassifier(7, codes=codes, strength=1.0, random_state=0).fit(X, labels), X
+    return FourierClassifier(7, piecewise=piecewise, alpha=1.0, random_state=0).fit(X, labels), X
 
 
 def amounts_model(n_outputs=1, **options):
     X, y = make_friedman1(500, 5, random_state=0)
     table = y if n_outputs == 1 else np.column_stack([y * (k + 1) - 7 for k in range(n_outputs)])
-    model = FourierRegressor(6, strength=1.0, random_state=0, **{"codes": False, **options})
+    model = FourierRegressor(6, alpha=1.0, random_state=0, **{"piecewise": False, **options})
     return model.fit(X, table), X
 
 
 MODELS = {
     "two classes": lambda: classes_model(2),
     "many classes": lambda: classes_model(4),
-    "codes": lambda: classes_model(3, codes=True),
+    "codes": lambda: classes_model(3, piecewise=True),
     "amount": amounts_model,
     "amounts": lambda: amounts_model(3),
-    "coded amount": lambda: amounts_model(codes=True),
+    "coded amount": lambda: amounts_model(piecewise=True),
     "median": lambda: amounts_model(loss="absolute_error"),
 }
 
@@ -96,7 +96,7 @@ def test_json_is_ascii_and_keeps_hostile_names():
     X, y = make_classification(300, 7, n_informative=4, n_classes=3, random_state=0)
     frame = pd.DataFrame(X, columns=list(HOSTILE))
     classes = np.array(HOSTILE[:3])
-    model = FourierClassifier(3, codes=False, strength=1.0, random_state=0).fit(frame, classes[y])
+    model = FourierClassifier(3, piecewise=False, alpha=1.0, random_state=0).fit(frame, classes[y])
     text = to_json(model)
     document = json.loads(text)
     assert text.isascii()
@@ -133,7 +133,7 @@ def test_an_unfitted_model_is_refused():
 
 def test_several_labels_per_row_are_refused():
     X, y = make_classification(100, 5, random_state=0)
-    model = FourierClassifier(3, codes=False, strength=1.0, random_state=0)
+    model = FourierClassifier(3, piecewise=False, alpha=1.0, random_state=0)
     model.fit(X, np.column_stack([y, 1 - y]))
     with pytest.raises(ValueError, match="2 labels per row"):
         formula(model)
@@ -144,7 +144,7 @@ def test_an_encoded_frame_is_refused_and_a_numeric_one_is_not():
     pd = pytest.importorskip("pandas")
     X, y = make_classification(100, 4, random_state=0)
     frame = pd.DataFrame(X, columns=list("abcd"))
-    model = FourierClassifier(3, codes=False, strength=1.0, random_state=0)
+    model = FourierClassifier(3, piecewise=False, alpha=1.0, random_state=0)
     assert formula(model.fit(frame, y)).columns == tuple("abcd")
     with pytest.raises(ValueError, match="with text, categories or gaps"):
         formula(model.fit(frame.assign(e=np.where(y, "yes", "no")), y))
@@ -154,7 +154,7 @@ def test_an_encoded_frame_is_refused_and_a_numeric_one_is_not():
 def test_wide_sparse_fits_are_refused(n_columns, is_refused):
     X = sparse.random_array((80, n_columns), density=0.05, random_state=0, format="csr")
     y = np.arange(80) % 2
-    model = FourierClassifier(2, strength=1.0, random_state=0).fit(X, y)
+    model = FourierClassifier(2, alpha=1.0, random_state=0).fit(X, y)
     if is_refused:
         with pytest.raises(
             ValueError,

@@ -170,7 +170,7 @@ def test_a_fitted_model_and_hostile_names_survive(program):
     model, X = MODELS["two classes"]()
     y = np.where(model.predict(X) == 1, "".join(HOSTILE), "0123\n")
     frame = pd.DataFrame(np.hstack([X, X[:, :1]]), columns=list(HOSTILE))
-    named = FourierClassifier(4, codes=False, strength=1.0, random_state=0).fit(frame, y)
+    named = FourierClassifier(4, piecewise=False, alpha=1.0, random_state=0).fit(frame, y)
     integers = quantised(named, frame, y)
     run = compiled(program, integers, ("model_class_names", "model_column_names"))
     assert run.names() == [*named.classes_.tolist(), *HOSTILE]
@@ -219,7 +219,7 @@ def test_integers_are_certified_like_any_classifier(name):
     half = len(X) // 2
     integers = quantised(model, X[:half], y[:half])
     rows, labels = X[half:], y[half:]
-    certificate = certify_predictions(integers, rows, labels, ties="genuine")
+    certificate = certify_predictions(integers, rows, labels, duplicates="genuine")
     n_errors = int((integers.predict(rows) != labels).sum())
     expected = bounds.holdout(n_errors=n_errors, n_samples=len(rows), epsilon=0.05)
     assert certificate.error == expected.value
@@ -233,6 +233,6 @@ def test_integers_are_certified_like_any_regressor():
     model, X = MODELS["amount"]()
     y = model.predict(X)
     integers = quantised(model, X[:-99], y[:-99])
-    certificate = certify_predictions(integers, X[-99:], y[-99:], ties="genuine")
+    certificate = certify_predictions(integers, X[-99:], y[-99:], duplicates="genuine")
     errors = np.sort(np.abs(integers.predict(X[-99:]) - y[-99:]))
     assert errors[79] <= certificate.half_width(0.8) <= errors[-1]

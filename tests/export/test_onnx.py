@@ -58,7 +58,7 @@ NAMES = np.array(['a "quoted" name', "two\nlines", "Zürich, 東京"], dtype=obj
 @cache
 def classifier(name, codes):
     X, y = CLASSES[name](return_X_y=True)
-    return FourierClassifier(8, codes=codes, strength=1.0, random_state=0).fit(X, y), X
+    return FourierClassifier(8, piecewise=codes, alpha=1.0, random_state=0).fit(X, y), X
 
 
 def session(onnx_model):
@@ -106,7 +106,7 @@ def test_graph_of_a_regressor_has_its_amounts(name, codes, n_outputs):
     is_real = name == "diabetes"
     X, y = load_diabetes(return_X_y=True) if is_real else make_friedman1(300, random_state=0)
     y = y if n_outputs == 1 else np.column_stack([y, -2 * y + 100])
-    model = FourierRegressor(8, codes=codes, strength=1.0, random_state=0).fit(X, y)
+    model = FourierRegressor(8, piecewise=codes, alpha=1.0, random_state=0).fit(X, y)
     for dtype, rtol in ((np.float32, 1e-5), (np.float64, 1e-12)):
         rows = X.astype(dtype)
         (found,) = run(to_onnx(model, rows), rows)
@@ -121,7 +121,7 @@ def test_labels_of_every_kind(kind, n_classes):
     X, y = load_iris(return_X_y=True)
     X, y = X[y < n_classes].astype(np.float32), y[y < n_classes]
     labels = {"names": NAMES[y], "integers": 10 * y - 7, "truth values": y > 0}[kind]
-    model = FourierClassifier(4, strength=1.0, codes=False, random_state=0).fit(X, labels)
+    model = FourierClassifier(4, alpha=1.0, piecewise=False, random_state=0).fit(X, labels)
     found, probabilities = run(to_onnx(model, X), X)
     assert np.array_equal(found, model.predict(X))
     np.testing.assert_allclose(probabilities, model.predict_proba(X), atol=1e-5)
@@ -130,7 +130,7 @@ def test_labels_of_every_kind(kind, n_classes):
 def test_label_sets():
     X, y = load_iris(return_X_y=True)
     X, sets = X.astype(np.float32), np.column_stack([y == 0, y > 0, y == 2]).astype(int)
-    model = FourierClassifier(4, strength=1.0, codes=False, random_state=0).fit(X, sets)
+    model = FourierClassifier(4, alpha=1.0, piecewise=False, random_state=0).fit(X, sets)
     found, probabilities = run(to_onnx(model, X), X)
     assert np.array_equal(found, model.predict(X))
     np.testing.assert_allclose(probabilities, model.predict_proba(X), atol=1e-5)
@@ -167,7 +167,7 @@ def test_pipeline_with_an_encoder():
     columns = make_column_transformer(
         (OneHotEncoder(sparse_output=False), [3]), (StandardScaler(), [0, 1, 2])
     )
-    last = FourierClassifier(4, strength=1.0, codes=False, random_state=0)
+    last = FourierClassifier(4, alpha=1.0, piecewise=False, random_state=0)
     model = make_pipeline(columns, last).fit(X, NAMES[y])
     labels, probabilities = run(to_onnx(model, X), X)
     assert np.array_equal(labels, model.predict(X))
@@ -179,7 +179,7 @@ def test_registered_converters_have_the_options_of_skl2onnx():
     X, y = load_iris(return_X_y=True)
     # onnxruntime makes dictionaries of probabilities in single precision only.
     X = X.astype(np.float32)
-    model = FourierClassifier(4, strength=1.0, codes=False, random_state=0).fit(X, NAMES[y])
+    model = FourierClassifier(4, alpha=1.0, piecewise=False, random_state=0).fit(X, NAMES[y])
     _, dictionaries = run(skl2onnx.to_onnx(model, X[:1]), X)
     found = np.array([[row[name] for name in model.classes_] for row in dictionaries])
     np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-6)
@@ -203,7 +203,7 @@ def test_knots_that_agree_in_single_precision_make_a_step():
     rng = np.random.default_rng(0)
     column = np.where(rng.random(300) < 0.5, 1.0, 1.0 + 1e-12) + (rng.random(300) < 0.3)
     X = np.column_stack([column, rng.normal(size=300)])
-    model = FourierClassifier(3, codes=True, strength=1.0, random_state=0)
+    model = FourierClassifier(3, piecewise=True, alpha=1.0, random_state=0)
     model.fit(X, X[:, 1] + X[:, 0] > 1.2)
     rows = X.astype(np.float32)
     _, probabilities = run(to_onnx(model, rows), rows)
@@ -214,7 +214,7 @@ def test_rows_far_outside_the_knots():
     rng = np.random.default_rng(0)
     # Dense in the middle, so that some intervals are narrow and their slopes steep.
     X = rng.standard_t(2, size=(500, 3)) + np.array([0, 0, 50])
-    model = FourierClassifier(5, codes=True, strength=1.0, random_state=0)
+    model = FourierClassifier(5, piecewise=True, alpha=1.0, random_state=0)
     model.fit(X, np.abs(X[:, 0]) + X[:, 1] > 1)
     rows = np.vstack([X, 100 + X, X - 100]).astype(np.float32)
     _, probabilities = run(to_onnx(model, rows), rows)
@@ -227,7 +227,7 @@ def test_rows_far_outside_the_knots():
 def test_origins_are_subtracted_only_if_columns_are_far_from_zero(shift, n_subtractions):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4)).astype(np.float32) + np.float32(shift)
-    model = FourierClassifier(5, codes=False, strength=1.0, random_state=0)
+    model = FourierClassifier(5, piecewise=False, alpha=1.0, random_state=0)
     model.fit(X, X[:, 0] > X[:, 1])
     converted = to_onnx(model, X)
     assert [node.op_type for node in converted.graph.node].count("Sub") == n_subtractions
@@ -251,6 +251,6 @@ def test_fits_on_frames_with_gaps_are_refused():
     X, y = load_iris(return_X_y=True)
     frame = pd.DataFrame(X, columns=list("abcd"))
     frame.loc[3, "a"] = np.nan
-    model = FourierClassifier(3, strength=1.0, codes=False, random_state=0).fit(frame, y)
+    model = FourierClassifier(3, alpha=1.0, piecewise=False, random_state=0).fit(frame, y)
     with pytest.raises(ValueError, match=r"fitted on numbers .* encode the columns"):
         to_onnx(model, X)

@@ -46,7 +46,7 @@ def test_integers_predict_nearly_the_same_amounts(name):
 @pytest.mark.slow
 def test_digits_of_four_bits_are_small_and_about_as_accurate():
     X, y = load_digits(return_X_y=True)
-    model = FourierClassifier(30, codes=False, strength=3.0, random_state=0)
+    model = FourierClassifier(30, piecewise=False, alpha=3.0, random_state=0)
     model.fit(X[:1200], y[:1200])
     integers = quantised(model, X[:1200], y[:1200], bits=4, bounds=(0, 255))
     assert integers.n_bytes < 3000
@@ -183,7 +183,7 @@ def test_waves_stand_in_for_the_linear_part_of_few_rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 3))
     y = (X[:, 0] > 0.4).astype(int) + (X[:, 0] > -0.4)
-    model = FourierClassifier(4, codes=False, random_state=0).fit(X[:400], y[:400])
+    model = FourierClassifier(4, piecewise=False, random_state=0).fit(X[:400], y[:400])
     integers = quantised(model, X[:400], y[:400])
     assert np.mean(integers.predict(X[400:]) != y[400:]) < 0.1
 
@@ -192,7 +192,7 @@ def test_waves_stand_in_for_the_linear_part_of_few_rows():
 def test_amounts_may_be_far_from_zero(centre):
     model, X = MODELS["amount"]()
     y = labels_of(model, X)
-    far = FourierRegressor(8, codes=False, strength=1.0, random_state=0).fit(X, y + centre)
+    far = FourierRegressor(8, piecewise=False, alpha=1.0, random_state=0).fit(X, y + centre)
     integers = quantised(far, X, y + centre)
     assert np.abs(integers.predict(X) - centre - y).mean() < 0.2 * y.std()
 

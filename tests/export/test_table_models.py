@@ -23,9 +23,9 @@ def table_model(is_regression=False):
     encoding = learned_encoding(frame, {"age": "number", "job": "category"}, 0)
     rows = encoding.encoded(frame)
     if is_regression:
-        model = FourierRegressor(3, codes=True, strength=3.0, random_state=0).fit(rows, age)
+        model = FourierRegressor(3, piecewise=True, alpha=3.0, random_state=0).fit(rows, age)
     else:
-        model = FourierClassifier(3, codes=False, strength=3.0, random_state=0)
+        model = FourierClassifier(3, piecewise=False, alpha=3.0, random_state=0)
         model.fit(rows, np.where(age > 40, "old", "young"))
     return frame, encoding, model
 

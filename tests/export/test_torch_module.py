@@ -50,14 +50,14 @@ MAPS = [
 @cache
 def classifier(name, codes):
     X, y = CLASSES[name](return_X_y=True)
-    return FourierClassifier(8, codes=codes, strength=1.0, random_state=0).fit(X, y), X
+    return FourierClassifier(8, piecewise=codes, alpha=1.0, random_state=0).fit(X, y), X
 
 
 @cache
 def regressor(name, codes, n_outputs):
     X, y = AMOUNTS[name](return_X_y=True)
     y = y if n_outputs == 1 else np.column_stack([y, -2 * y + 100])
-    return FourierRegressor(8, codes=codes, strength=1.0, random_state=0).fit(X, y), X
+    return FourierRegressor(8, piecewise=codes, alpha=1.0, random_state=0).fit(X, y), X
 
 
 def outputs(module, X):
@@ -99,7 +99,7 @@ def test_module_of_a_map_has_its_features(model, name):
 def test_label_sets_have_scores_and_probabilities():
     X, y = load_iris(return_X_y=True)
     labels = np.column_stack([y == 0, y > 0]).astype(int)
-    model = FourierClassifier(4, strength=1.0, codes=False, random_state=0).fit(X, labels)
+    model = FourierClassifier(4, alpha=1.0, piecewise=False, random_state=0).fit(X, labels)
     module = to_torch(model)
     np.testing.assert_allclose(outputs(module, X), model.decision_function(X), atol=1e-9)
     found = module.predict_proba(torch.as_tensor(X)).detach().numpy()
@@ -109,7 +109,7 @@ def test_label_sets_have_scores_and_probabilities():
 def test_constant_columns_and_large_offsets_do_no_harm():
     X, y = load_iris(return_X_y=True)
     X = np.hstack([X + 1e6, np.ones((len(X), 1))])
-    model = FourierClassifier(4, strength=1.0, codes=False, random_state=0).fit(X, y)
+    model = FourierClassifier(4, alpha=1.0, piecewise=False, random_state=0).fit(X, y)
     np.testing.assert_allclose(outputs(to_torch(model), X), model.decision_function(X), atol=1e-6)
 
 
@@ -177,7 +177,7 @@ def test_frames_and_wide_sparse_rows_are_refused():
     X, y = load_iris(return_X_y=True)
     frame = pd.DataFrame(X, columns=list("abcd"))
     frame.loc[3, "a"] = np.nan
-    model = FourierClassifier(3, strength=1.0, codes=False, random_state=0)
+    model = FourierClassifier(3, alpha=1.0, piecewise=False, random_state=0)
     with pytest.raises(ValueError, match="FourierClassifier must be fitted on numbers"):
         to_torch(model.fit(frame, y))
     wide = sparse.random_array((150, 5000), density=0.01, rng=np.random.default_rng(0))

@@ -145,18 +145,18 @@ def batches(sample):
 def classifier(sample, seed):
     """Observe a classifier whose penalty and columns are chosen on validation rows, and others."""
     small = partial(FourierClassifier, 6, random_state=seed)
-    fixed = partial(small, strength=1.0, codes=False)
+    fixed = partial(small, alpha=1.0, piecewise=False)
     model, held_out = small().fit(sample.X, sample.y), fixed(certify=0.3).fit(sample.X, sample.y)
     parts, batched = fixed(), fit_batches(fixed(), batches(sample), classes=np.unique(sample.y))
     for X, y in batches(sample):
         parts.partial_fit(X, y, np.unique(sample.y))
     some = sample.fresh[:N_SCORED]
-    fresh = certify_predictions(model, sample.fresh, sample.fresh_labels, ties="genuine")
+    fresh = certify_predictions(model, sample.fresh, sample.fresh_labels, duplicates="genuine")
     return {
         "scores, automatic": model.decision_function(some),
         "classes, automatic": model.predict(some),
         "probabilities, automatic": model.predict_proba(some),
-        "chosen, automatic": [model.strength_, float(model.coded_)],
+        "chosen, automatic": [model.alpha_, float(model.piecewise_)],
         "certificate, automatic": [fresh.error, fresh.observed_error],
         "scores, rows held out": held_out.decision_function(some),
         "certificate, rows held out": [
@@ -171,15 +171,15 @@ def classifier(sample, seed):
 def regressor(sample, seed):
     """Observe a regressor, as the classifier, and one for medians."""
     small = partial(FourierRegressor, 6, random_state=seed)
-    fixed = partial(small, strength=1.0, codes=False)
+    fixed = partial(small, alpha=1.0, piecewise=False)
     model, held_out = small().fit(sample.X, sample.y), fixed(certify=0.3).fit(sample.X, sample.y)
     medians = fixed(loss="absolute_error").fit(sample.X, sample.y)
     two = fixed().fit(sample.X, np.column_stack([sample.y, -2 * sample.y]))
     some = sample.fresh[:N_SCORED]
-    fresh = certify_predictions(model, sample.fresh, sample.fresh_labels, ties="genuine")
+    fresh = certify_predictions(model, sample.fresh, sample.fresh_labels, duplicates="genuine")
     return {
         "amounts, automatic": model.predict(some),
-        "chosen, automatic": [model.strength_, float(model.coded_)],
+        "chosen, automatic": [model.alpha_, float(model.piecewise_)],
         "certificate, automatic": [fresh.half_width(), fresh.exceedance(0.5)],
         "amounts, rows held out": held_out.predict(some),
         "certificate, rows held out": [held_out.certificate_.half_width()],
@@ -201,7 +201,7 @@ def frame_classifier(sample, seed):
 def programs(kind, sample, seed):
     """Observe C programs: with and without coded columns, and of integers."""
     plain, coded = (
-        kind(6, strength=1.0, codes=codes, random_state=seed).fit(sample.X, sample.y)
+        kind(6, alpha=1.0, piecewise=codes, random_state=seed).fit(sample.X, sample.y)
         for codes in (False, True)
     )
     integers = quantised(plain, sample.X, sample.y)

@@ -51,7 +51,7 @@ def test_repeats_are_judged_the_same_way_for_every_dtype(kind, rng):
     refused = assumptions.sample_assumption(summary)
     assert refused.status == "violated"
     for words in (
-        "ties='genuine'",
+        "duplicates='genuine'",
         "before rows were copied",
         "Removing repeated rows does not help",
         "different labels",
@@ -75,10 +75,10 @@ def test_few_repeats_need_no_word(rng):
     assert assumptions.sample_assumption(summary_of(X)).status == "violated"
 
 
-@pytest.mark.parametrize("ties", ["copies", True, ""])
-def test_other_words_for_ties_are_refused(ties, summary):
-    with pytest.raises(ValueError, match="ties must be None or 'genuine'"):
-        assumptions.sample_assumption(summary, ties)
+@pytest.mark.parametrize("duplicates", ["copies", True, ""])
+def test_other_words_for_ties_are_refused(duplicates, summary):
+    with pytest.raises(ValueError, match="duplicates must be None or 'genuine'"):
+        assumptions.sample_assumption(summary, duplicates)
 
 
 def test_standardising_on_the_sample_violates_the_inputs(rng):

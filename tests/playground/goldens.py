@@ -63,7 +63,7 @@ def golden(X, y, *, gamma, beta, n_frequencies, epsilon):
         random_state=0,
     ).fit(X, y)
     whole, kept = (
-        model.certificate(epsilon, bound="first_order", of=of, ties="genuine")
+        model.certificate(epsilon, bound="first_order", of=of, duplicates="genuine")
         for of in ("posterior", "deployed")
     )
     features = model.transform(X)

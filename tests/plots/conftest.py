@@ -42,4 +42,4 @@ def table(rng):
 @pytest.fixture
 def model(table):
     y = np.where(table["kind"] == "oak", "high", "low")
-    return FourierClassifier(4, strength=3.0, codes=False, random_state=0).fit(table, y)
+    return FourierClassifier(4, alpha=3.0, piecewise=False, random_state=0).fit(table, y)

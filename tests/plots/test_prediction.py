@@ -10,7 +10,7 @@ from pacfourier.plots import (
 )
 from pacfourier.plots.grid_axis import spread
 
-QUICK = {"strength": 3.0, "codes": False, "random_state": 0}
+QUICK = {"alpha": 3.0, "piecewise": False, "random_state": 0}
 
 
 def naive_dependence(model, frame, column, value):

@@ -115,7 +115,7 @@ def fitted(frame, y, kinds, *, certify=True, n_frequencies=8, left_out=None):
     size = int(0.7 * len(y))
     encoding = Encoding.learned(frame[:size], kinds)
     kind = FourierRegressor if is_amount else FourierClassifier
-    predictor = kind(n_frequencies, strength=1.0, codes=False, random_state=0)
+    predictor = kind(n_frequencies, alpha=1.0, piecewise=False, random_state=0)
     predictor.fit(encoding.encoded(frame[:size]), y[:size])
     classes = [] if is_amount else [str(each) for each in predictor.classes_]
     columns = Columns(tuple(Column(*each) for each in kinds.items()), left_out or {})
@@ -128,7 +128,7 @@ def fitted(frame, y, kinds, *, certify=True, n_frequencies=8, left_out=None):
     certificate = None
     if certify:
         X = encoding.encoded(rest)
-        certificate = certify_predictions(predictor, X, y[size:], ties="genuine")
+        certificate = certify_predictions(predictor, X, y[size:], duplicates="genuine")
     model = replace(model, record=record_of(model, held_out, certificate, size))
     return Fit(model, held_out, results_of(held_out, is_amount), certificate)
 
@@ -169,7 +169,7 @@ def record_of(model, held_out, certificate, n_learned):
             "n_frequencies": 8,
             "certify": 0.3 if certificate else False,
             "epsilon": 0.05,
-            "ties": "genuine",
+            "duplicates": "genuine",
             "group": None,
             "class_weight": None,
             "seed": 0,

@@ -171,19 +171,19 @@ def test_few_rows_of_a_fit_cannot_be_recognised():
 
 
 def test_repeated_rows_are_refused_unless_declared_genuine():
-    model, _ = fitted(written(survey(600, seed=0), "data.csv"), "--ties", "genuine")
+    model, _ = fitted(written(survey(600, seed=0), "data.csv"), "--duplicates", "genuine")
     data = written(survey(500, seed=1), "fresh.csv")
     line = refused("certify", model, data)
-    assert "--ties genuine" in line
-    assert "ties='genuine'" not in line
-    assert bounds(succeeded("certify", model, data, "--ties", "genuine").stdout)
-    assert "--ties" in refused("certify", model, data, "--ties", "copies")
+    assert "--duplicates genuine" in line
+    assert "duplicates='genuine'" not in line
+    assert bounds(succeeded("certify", model, data, "--duplicates", "genuine").stdout)
+    assert "--duplicates" in refused("certify", model, data, "--duplicates", "copies")
 
 
 def test_copied_rows_are_refused(model):
     """A bound of 2,000 rows would be too small if they are four copies of 500."""
     data = written(pd.concat([FRESH] * 4), "fresh.csv")
-    assert "--ties genuine" in refused("certify", model, data)
+    assert "--duplicates genuine" in refused("certify", model, data)
 
 
 def test_missing_columns_are_refused(model):

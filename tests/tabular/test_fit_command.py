@@ -134,7 +134,9 @@ def test_version():
 
 def test_help_lists_every_option():
     printed = succeeded("fit", "--help").stdout
-    options = "target out report card certify epsilon ties n-frequencies group class-weight seed"
+    options = (
+        "target out report card certify epsilon duplicates n-frequencies group class-weight seed"
+    )
     for name in (*options.split(), "separator", "encoding", "missing", "type", "overwrite"):
         assert f"--{name}" in printed
 
@@ -693,7 +695,7 @@ def test_the_share_of_certifying_rows_is_that_of_the_option(clinic):
         ("--certify", "1.5"),
         ("--certify", "nan"),
         ("--certify", "perhaps"),
-        ("--ties", "copies"),
+        ("--duplicates", "copies"),
         ("--n-frequencies", "0"),
         ("--n-frequencies", "many"),
         ("--seed", "-1"),
@@ -736,10 +738,10 @@ def test_repeated_rows_are_certified_only_if_declared_genuine():
     data = written(table, "data.csv")
     model, result = fitted(data, out="unsure.skops")
     assert "Nothing is certified" in squeezed(result.stdout)
-    assert "--ties genuine" in squeezed(result.stdout + result.stderr)
-    assert "ties='genuine'" not in squeezed(result.stdout + result.stderr)
+    assert "--duplicates genuine" in squeezed(result.stdout + result.stderr)
+    assert "duplicates='genuine'" not in squeezed(result.stdout + result.stderr)
     assert not record(model)["is_certified"]
-    model, result = fitted(data, "--ties", "genuine")
+    model, result = fitted(data, "--duplicates", "genuine")
     assert bounds(result.stdout)
     assert record(model)["is_certified"]
 

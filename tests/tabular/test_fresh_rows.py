@@ -65,7 +65,7 @@ def seeded(model, table, seed):
 
 
 def certified(model, table):
-    return fresh_certificate(model, open_table(table), is_fresh=True, ties="genuine")
+    return fresh_certificate(model, open_table(table), is_fresh=True, duplicates="genuine")
 
 
 # What is refused and what is accepted

@@ -133,7 +133,7 @@ def test_a_wrong_group_is_refused(name, file):
 
 def test_groups_may_be_named_if_the_fit_had_none():
     table = visits(100, 5, np.random.default_rng([TABLES, 7]))
-    settings = FitSettings(n_frequencies=5, types={"patient": "drop"}, ties="genuine")
+    settings = FitSettings(n_frequencies=5, types={"patient": "drop"}, duplicates="genuine")
     model = fit_table(table, "state", settings).model
     new = open_table(visits(30, 4, np.random.default_rng([TABLES, 8])))
     assert fresh_certificate(model, new).n_samples == 120

@@ -14,7 +14,7 @@ from pacfourier.tabular.plain_files import plain_bytes, plain_data
 from pacfourier.tabular.predictor_data import moved_predictor, predictor_data, predictor_of
 from pacfourier.tabular.stored_predictor import stored_predictor
 
-QUICK = {"strength": 3.0, "random_state": 0}
+QUICK = {"alpha": 3.0, "random_state": 0}
 
 
 def rows(n_samples=400, dtype=np.float32):
@@ -28,7 +28,7 @@ def rows(n_samples=400, dtype=np.float32):
 @cache
 def fitted(name):
     X, y = rows(dtype=np.float64 if name == "double precision" else np.float32)
-    plain = FourierClassifier(4, codes=False, **QUICK)
+    plain = FourierClassifier(4, piecewise=False, **QUICK)
     amounts = X[:, 0] * 3 + np.sin(X[:, 1]) + 100
     models = {
         "two classes": (plain, np.array(["no", "yes"])[(y > 0) * 1]),
@@ -36,13 +36,13 @@ def fitted(name):
         "objects": (plain, np.array(["a", "b", "ccc"], dtype=object)[y]),
         "truth values": (plain, y > 0),
         "label sets": (plain, np.column_stack([y > 0, y > 1]).astype(int)),
-        "codes": (FourierClassifier(4, codes=True, **QUICK), y),
-        "double precision": (FourierClassifier(4, codes=True, **QUICK), y > 0),
+        "codes": (FourierClassifier(4, piecewise=True, **QUICK), y),
+        "double precision": (FourierClassifier(4, piecewise=True, **QUICK), y > 0),
         "calibrated": (FourierClassifier(4, random_state=0), y > 0),
-        "held out": (FourierClassifier(4, codes=False, certify=0.2, **QUICK), y > 0),
-        "amounts": (FourierRegressor(4, codes=False, **QUICK), amounts),
-        "coded amounts": (FourierRegressor(4, codes=True, loss="huber", **QUICK), amounts),
-        "two amounts": (FourierRegressor(4, codes=False, **QUICK), X[:, :2]),
+        "held out": (FourierClassifier(4, piecewise=False, certify=0.2, **QUICK), y > 0),
+        "amounts": (FourierRegressor(4, piecewise=False, **QUICK), amounts),
+        "coded amounts": (FourierRegressor(4, piecewise=True, loss="huber", **QUICK), amounts),
+        "two amounts": (FourierRegressor(4, piecewise=False, **QUICK), X[:, :2]),
     }
     model, labels = models[name]
     return model.fit(X, labels), X
@@ -122,7 +122,7 @@ def test_predictions_import_neither_scikit_learn_nor_other_large_libraries(tmp_p
 def test_a_stored_predictor_is_fitted(name):
     model, X = fitted(name)
     found = predictor_of(predictor_data(model))
-    for attribute in ("n_features_in_", "strength_", "coded_", "frequencies_", "cosines_"):
+    for attribute in ("n_features_in_", "alpha_", "piecewise_", "frequencies_", "cosines_"):
         np.testing.assert_array_equal(getattr(found, attribute), getattr(model, attribute))
     for attribute in ("sines_", "linear_", "intercept_"):
         np.testing.assert_array_equal(getattr(found, attribute), getattr(model, attribute))
@@ -133,15 +133,15 @@ def test_a_stored_predictor_is_fitted(name):
     assert not hasattr(found, "certificate_")
     with pytest.raises(ValueError, match="features"):
         found.predict(X[:, :2])
-    again = clone(found).set_params(strength=3.0, codes=False)
+    again = clone(found).set_params(alpha=3.0, piecewise=False)
     assert again.fit(X, model.predict(X)).n_features_in_ == X.shape[1]
 
 
 def test_the_data_are_compact():
     X = np.random.default_rng(0).normal(size=(300, 100)).astype(np.float32)
-    model = FourierClassifier(100, codes=False, **QUICK).fit(X, X[:, 0] > 0)
+    model = FourierClassifier(100, piecewise=False, **QUICK).fit(X, X[:, 0] > 0)
     assert len(plain_bytes(predictor_data(model))) < 1.1 * 4 * (100 * 100)
-    coded = FourierClassifier(4, codes=True, **QUICK).fit(X[:, :5], X[:, 0] > 0)
+    coded = FourierClassifier(4, piecewise=True, **QUICK).fit(X[:, :5], X[:, 0] > 0)
     assert predictor_data(coded)["knots"].dtype == np.float32
 
 
@@ -161,7 +161,7 @@ def test_models_that_are_more_than_arrays_are_refused():
     X, y = rows()
     frame = pd.DataFrame(X)
     frame.loc[0, 0] = np.nan
-    model = FourierClassifier(4, codes=False, **QUICK).fit(frame, y)
+    model = FourierClassifier(4, piecewise=False, **QUICK).fit(frame, y)
     with pytest.raises(ValueError, match="encode the columns before the fit"):
         predictor_data(model)
     model = copy.copy(fitted("three classes")[0])
@@ -191,9 +191,9 @@ def test_every_part_is_needed():
     ("name", "change", "message"),
     [
         ("codes", {"kind": "tree"}, "'kind' must be one of classifier, regressor, got 'tree'"),
-        ("codes", {"strength": -1.0}, "'strength' must be a positive number, got -1.0"),
-        ("codes", {"strength": float("nan")}, "'strength' must be a positive number"),
-        ("codes", {"strength": 10**400}, "'strength' must be a positive number"),
+        ("codes", {"alpha": -1.0}, "'alpha' must be a positive number, got -1.0"),
+        ("codes", {"alpha": float("nan")}, "'alpha' must be a positive number"),
+        ("codes", {"alpha": 10**400}, "'alpha' must be a positive number"),
         ("codes", {"coded": 1}, "'coded' must be True or False, got 1"),
         ("codes", {"units": "abc"}, "'units' must be an array of float64"),
         ("codes", {"units": np.zeros(5)}, "'units' must be positive"),

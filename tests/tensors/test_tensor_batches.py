@@ -111,7 +111,7 @@ def test_files_that_cannot_be_written_are_read_without_a_warning(device, tmp_pat
 def test_predictors_learn_from_them(device):
     X, _ = sample()
     y = (X[:, 0] > 0).astype(int)
-    estimator = FourierClassifier(5, strength=0.3, random_state=0)
+    estimator = FourierClassifier(5, alpha=0.3, random_state=0)
     assert fit_batches(estimator, device_batches(X, y, device=device)).score(X, y) > 0.9
 
 

@@ -30,7 +30,7 @@ def device(request):
 
 
 def predictor(kind=FourierClassifier, **parameters):
-    return kind(5, **{"strength": 1.0, "codes": False, "random_state": 0, **parameters})
+    return kind(5, **{"alpha": 1.0, "piecewise": False, "random_state": 0, **parameters})
 
 
 def predictions(model, rows):
@@ -41,14 +41,14 @@ def predictions(model, rows):
 
 @pytest.mark.parametrize("kind", [FourierClassifier, FourierRegressor])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("parameters", [{}, {"codes": True}, {"codes": "auto", "certify": 0.3}])
+@pytest.mark.parametrize("parameters", [{}, {"piecewise": True}, {"codes": "auto", "certify": 0.3}])
 def test_tensors_teach_what_arrays_teach(kind, dtype, parameters, device):
     """On the CPU exactly. On a GPU 2000 steps amplify the rounding of sums in single precision."""
     rows = X.astype(dtype)
-    expected = predictor(kind, ties="genuine", **parameters).fit(rows, Y)
+    expected = predictor(kind, duplicates="genuine", **parameters).fit(rows, Y)
     tensor = torch.tensor(rows, device=device)
-    model = predictor(kind, ties="genuine", **parameters).fit(tensor, torch.tensor(Y))
-    assert model.coded_ == expected.coded_
+    model = predictor(kind, duplicates="genuine", **parameters).fit(tensor, torch.tensor(Y))
+    assert model.piecewise_ == expected.piecewise_
     np.testing.assert_allclose(
         predictions(model, tensor),
         predictions(expected, rows),

@@ -34,7 +34,7 @@ Missing = Annotated[
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace output files that exist already.")
 ]
-Ties = Annotated[
+Duplicates = Annotated[
     str | None,
     typer.Option(
         help="Say 'genuine' if rows repeat because the columns have few values, not as copies."
@@ -69,7 +69,7 @@ def fit(
         ),
     ] = None,
     epsilon: Epsilon = 0.05,
-    ties: Ties = None,
+    duplicates: Duplicates = None,
     n_frequencies: Annotated[
         int, typer.Option(min=1, max=20000, help="Number of cosines: the size of the model.")
     ] = 100,
@@ -109,7 +109,7 @@ def fit(
             n_frequencies=n_frequencies,
             certify=certify,
             epsilon=epsilon,
-            ties=ties,
+            duplicates=duplicates,
             group=group,
             class_weight=class_weight,
             integers=integers is not None,
@@ -415,7 +415,7 @@ def certify(
         typer.Option("--fresh", help="Declare that none of these rows was in the training table."),
     ] = False,
     epsilon: Epsilon = 0.05,
-    ties: Ties = None,
+    duplicates: Duplicates = None,
     group: Annotated[
         str | None,
         typer.Option(
@@ -440,12 +440,12 @@ def certify(
         from pacfourier.tabular.model import FitSettings
         from pacfourier.tabular.reading.table_files import open_table
 
-        settings = FitSettings(epsilon=epsilon, ties=cast("Any", ties))
+        settings = FitSettings(epsilon=epsilon, duplicates=cast("Any", duplicates))
         table = open_table(data, reading_of(separator, encoding, missing))
         with progress_bar() as progress:
             advance = partial(progress, "certifying")
             found = certified_rows(
-                fitted, table, fresh, settings.epsilon, settings.ties, group, advance
+                fitted, table, fresh, settings.epsilon, settings.duplicates, group, advance
             )
         if found.certificate.violations:
             raise InputError(headline(found.certificate))

@@ -12,7 +12,7 @@ from sklearn.preprocessing import Binarizer, FunctionTransformer, Normalizer, Po
 
 from pacfourier.estimators.fourier_predictor import FourierPredictor
 from pacfourier.estimators.rff import RFF
-from pacfourier.pacbayes.assumptions import Assumption, Ties
+from pacfourier.pacbayes.assumptions import Assumption, Duplicates
 from pacfourier.pacbayes.certificate import Certificate
 from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
 
@@ -28,7 +28,7 @@ def certify(
     *,
     epsilon: float = 0.05,
     steps_fitted_on: str = "these rows",
-    ties: Ties = None,
+    duplicates: Duplicates = None,
 ) -> Certificate | PredictionCertificate:
     """Return the certificate of a step of a fitted pipeline, and check the steps before it.
 
@@ -52,7 +52,7 @@ def certify(
     steps_fitted_on : {"these rows", "other rows"}, default="these rows"
         Say "other rows" if the steps before it were fitted on rows that neither the map nor the
         predictor has seen. Otherwise they may not learn anything.
-    ties : {None, "genuine"}, default=None
+    duplicates : {None, "genuine"}, default=None
         What repeated rows are, as in ``PBRFF.certificate``. A predictor was told before.
 
     Returns
@@ -85,9 +85,11 @@ def certify(
     elif isinstance(feature_map, RFF):
         if X is None or y is None:
             raise ValueError("X and y must be given for RFF, which ignores labels, got None.")
-        certificate = feature_map.certificate(epsilon, X=before.transform(X), y=y, ties=ties)
+        certificate = feature_map.certificate(
+            epsilon, X=before.transform(X), y=y, duplicates=duplicates
+        )
     else:
-        certificate = feature_map.certificate(epsilon, ties=ties)
+        certificate = feature_map.certificate(epsilon, duplicates=duplicates)
     assumption = step_assumption(
         list(_single_steps(before)),
         steps_fitted_on,

@@ -13,7 +13,7 @@ from sklearn.utils import check_consistent_length
 from pacfourier.arrays import FloatArray, host, is_tensor
 from pacfourier.core.alignment.summary import SampleSummary, sample_summary
 from pacfourier.data.samples import canonical, check_no_missing, dense_labels
-from pacfourier.pacbayes.assumptions import Ties
+from pacfourier.pacbayes.assumptions import Duplicates
 from pacfourier.pacbayes.holdout import FreshRows
 from pacfourier.pacbayes.prediction_certificate import (
     ClassificationCertificate,
@@ -30,7 +30,7 @@ __all__ = ["certify_predictions", "prediction_certificate", "prediction_confiden
 
 
 def certify_predictions(
-    model: Any, X: Any, y: Any, *, epsilon: float = 0.05, ties: Ties = None
+    model: Any, X: Any, y: Any, *, epsilon: float = 0.05, duplicates: Duplicates = None
 ) -> PredictionCertificate:
     """Return bounds on the errors of any fitted predictor, from rows it was not learned from.
 
@@ -49,7 +49,7 @@ def certify_predictions(
         Their labels.
     epsilon : float, default=0.05
         Probability, over these rows, that a bound fails.
-    ties : {None, "genuine"}, default=None
+    duplicates : {None, "genuine"}, default=None
         What repeated rows are, as in ``PBRFF.certificate``.
 
     Returns
@@ -72,7 +72,7 @@ def certify_predictions(
     labels = checked_labels(y)
     check_consistent_length(X, labels)
     rows = given_rows(model, X, labels)
-    return prediction_certificate(model, X, labels, rows, epsilon=epsilon, ties=ties)
+    return prediction_certificate(model, X, labels, rows, epsilon=epsilon, duplicates=duplicates)
 
 
 def given_rows(model: Any, X: Any, y: NDArray[Any]) -> FreshRows:
@@ -92,7 +92,13 @@ def given_rows(model: Any, X: Any, y: NDArray[Any]) -> FreshRows:
 
 
 def prediction_certificate(
-    model: Any, X: Any, y: NDArray[Any], rows: FreshRows, *, epsilon: float, ties: Ties = None
+    model: Any,
+    X: Any,
+    y: NDArray[Any],
+    rows: FreshRows,
+    *,
+    epsilon: float,
+    duplicates: Duplicates = None,
 ) -> PredictionCertificate:
     """Return the certificate of a predictor on rows that were summarised before.
 
@@ -101,7 +107,7 @@ def prediction_certificate(
     user's table adds ``is_raw=True``.
     """
     predictions = dense_labels(np.asarray(host(model.predict(X))))
-    listed = prediction_assumptions(rows, ties)
+    listed = prediction_assumptions(rows, duplicates)
     if is_regressor(model):
         errors = absolute_errors(y, predictions)
         widths = least_half_widths(y, predictions)

@@ -47,7 +47,7 @@ from pacfourier.estimators.frames import (
 )
 from pacfourier.estimators.linear_trials import linear_model, linear_trial
 from pacfourier.estimators.streaming import (
-    USUAL_STRENGTH,
+    USUAL_ALPHA,
     Stream,
     Survey,
     continued,
@@ -109,17 +109,17 @@ class FourierPredictor(BaseEstimator):
     """Base class of predictors: a linear model plus cosines whose frequencies are learned."""
 
     n_frequencies: Any
-    strength: Any
-    codes: Any
+    alpha: Any
+    piecewise: Any
     certify: Any
-    ties: Any
+    duplicates: Any
     random_state: Any
     verbose: Any
     certificate_: PredictionCertificate
     # The fitted attributes that predictions use.
     _used: tuple[str, ...]
-    coded_: bool
-    strength_: float
+    piecewise_: bool
+    alpha_: float
     # How data frames become numbers; None for arrays and numeric frames.
     _encoder: FrameEncoder | None = None
     # What the rows are that the model was learned from; None if a file did not say.
@@ -133,10 +133,10 @@ class FourierPredictor(BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_count("n_frequencies", self.n_frequencies)
-        if self.strength != "auto":
-            check_positive("strength", self.strength)
-        check_option("codes", self.codes, ("auto", True, False))
-        check_option("ties", self.ties, (None, "genuine"))
+        if self.alpha != "auto":
+            check_positive("alpha", self.alpha)
+        check_option("piecewise", self.piecewise, ("auto", True, False))
+        check_option("duplicates", self.duplicates, (None, "genuine"))
         is_share = isinstance(self.certify, Real) and 0 < float(self.certify) < 1
         if not isinstance(self.certify, bool) and not is_share:
             raise ValueError(
@@ -243,9 +243,9 @@ class FourierPredictor(BaseEstimator):
         self._check_parameters()
         self._check_parts()
         is_first = not hasattr(self, "_trained")
-        if is_first and self.codes is True:
+        if is_first and self.piecewise is True:
             raise ValueError(
-                'codes must be False or "auto" for partial_fit, got True: knots need all rows.'
+                'piecewise must be False or "auto" for partial_fit, got True: knots need all rows.'
             )
         if self._encoder is not None:
             raise ValueError(
@@ -282,8 +282,8 @@ class FourierPredictor(BaseEstimator):
     def _recipe(self) -> Recipe:
         """Return the recipe of the fit, or that of a stream which has not begun."""
         if hasattr(self, "_trained"):
-            return Recipe(self.coded_, self.strength_)
-        return Recipe(False, USUAL_STRENGTH if self.strength == "auto" else float(self.strength))
+            return Recipe(self.piecewise_, self.alpha_)
+        return Recipe(False, USUAL_ALPHA if self.alpha == "auto" else float(self.alpha))
 
     def _check_parts(self) -> None:
         """Raise ValueError if a parameter needs all rows at once."""
@@ -312,11 +312,11 @@ class FourierPredictor(BaseEstimator):
         if not rows.weights.all():
             rows = rows.take(np.flatnonzero(rows.weights))
         task = Task(rows, self._objective(), self.n_frequencies, seed)
-        if self.codes is True and hasattr(rows.X, "tocsr"):
+        if self.piecewise is True and hasattr(rows.X, "tocsr"):
             raise ValueError(
-                'codes must be False or "auto" for sparse X, got True: codes are dense.'
+                'piecewise must be False or "auto" for sparse X, got True: codes are dense.'
             )
-        recipes = possible_recipes(rows.X, self.codes, self.strength)
+        recipes = possible_recipes(rows.X, self.piecewise, self.alpha)
         is_given = len(recipes) == 1
         if rows.n_samples < FEWEST_ROWS_OF_A_CHOICE:
             recipes = [usual_recipe(recipes)]
@@ -333,7 +333,7 @@ class FourierPredictor(BaseEstimator):
 
     def _store(self, found: Trained, recipe: Recipe) -> None:
         self._trained = found
-        self.coded_, self.strength_ = recipe
+        self.piecewise_, self.alpha_ = recipe
         self.frequencies_, self.cosines_, self.sines_, self.linear_, self.intercept_ = found.model
 
     def _certify(self, split: Split, fresh: SampleSummary | None) -> None:
@@ -352,7 +352,7 @@ class FourierPredictor(BaseEstimator):
             np.asarray(split.block.y)[split.held_out],
             FreshRows(fresh, self._summary, is_split=True),
             epsilon=EPSILON,
-            ties=self.ties,
+            duplicates=self.duplicates,
         )
 
     def _scores(self, X: Any) -> FloatArray:

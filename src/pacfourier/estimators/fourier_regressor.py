@@ -41,18 +41,18 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
     loss : {"squared_error", "absolute_error", "huber"}, default="squared_error"
         What to minimise. "absolute_error" predicts the median, and "huber" is hardly moved by a few
         wild labels.
-    strength : float or "auto", default="auto"
+    alpha : float or "auto", default="auto"
         How strongly frequencies are held to zero. "auto" tries 0.3 and 3 on validation rows, also
         1 and 10 with at most 10,000 rows, and 0.03 with at most 10 columns. Use a larger value if
         the model overfits. Values above 100 act like 100.
-    codes : bool or "auto", default="auto"
+    piecewise : bool or "auto", default="auto"
         Whether numeric columns also enter as piecewise-linear codes, with which the model can see
         thresholds. "auto" uses them if they help on validation rows, for tables of at most 128
         columns.
     certify : float, True or False, default=False
         Share of the rows to hold out for ``certificate_``. True holds out a fifth, but at most
         10,000 rows. False trains on all rows, and there is no certificate.
-    ties : {None, "genuine"}, default=None
+    duplicates : {None, "genuine"}, default=None
         What repeated rows are, as in ``PBRFF.certificate``. Only used for the certificate.
     random_state : int, RandomState or None, default=None
         Seed of the start, mini-batches and validation rows. Pass an integer for reproducible
@@ -73,9 +73,9 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         Slopes of the linear part.
     intercept_ : array of shape (n_outputs,)
         The constants.
-    strength_ : float
-        The chosen strength.
-    coded_ : bool
+    alpha_ : float
+        The chosen alpha.
+    piecewise_ : bool
         Whether columns are coded.
     certificate_ : RegressionCertificate
         Bounds on the errors of this predictor. Only defined if ``certify`` is not False.
@@ -103,19 +103,19 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         n_frequencies: int = 100,
         *,
         loss: str = "squared_error",
-        strength: float | str = "auto",
-        codes: bool | str = "auto",
+        alpha: float | str = "auto",
+        piecewise: bool | str = "auto",
         certify: float | bool = False,
-        ties: str | None = None,
+        duplicates: str | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
         self.n_frequencies = n_frequencies
         self.loss = loss
-        self.strength = strength
-        self.codes = codes
+        self.alpha = alpha
+        self.piecewise = piecewise
         self.certify = certify
-        self.ties = ties
+        self.duplicates = duplicates
         self.random_state = random_state
         self.verbose = verbose
 
@@ -151,10 +151,9 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         """Learn from one more batch of rows, in one pass.
 
         The first batch decides the units of the columns and of y, and draws the first frequencies,
-        so it should have at least some hundred rows of every kind. There are no trials: the
-        strength is 1 unless it is given, and columns are not coded. After ``fit``, learning goes on
-        from the fitted model. To learn from data larger than memory, ``fit_batches`` is more
-        accurate.
+        so it should have at least some hundred rows of every kind. There are no trials: ``alpha``
+        is 0.3 unless it is given, and columns are not coded. After ``fit``, learning goes on from
+        the fitted model. To learn from data larger than memory, ``fit_batches`` is more accurate.
 
         Parameters
         ----------

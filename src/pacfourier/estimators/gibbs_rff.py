@@ -39,7 +39,7 @@ from pacfourier.estimators.base import (
 )
 from pacfourier.estimators.holdout import check_split, frozen_kernel, split_sample
 from pacfourier.estimators.learned import SMALL_WORK, reduced, shown_target
-from pacfourier.pacbayes.assumptions import Ties, ladder_assumption, run_assumption
+from pacfourier.pacbayes.assumptions import Duplicates, ladder_assumption, run_assumption
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import alignment_evidence, certified_weights, particle_log_prior
 from pacfourier.pacbayes.holdout import frozen_certificate
@@ -307,7 +307,7 @@ class GibbsRFF(SupervisedFourierMap):
         *,
         bound: str | BoundRecord = "auto",
         of: str = "deployed",
-        ties: Ties = None,
+        duplicates: Duplicates = None,
     ) -> Certificate:
         """Return an upper bound on the alignment loss of the map's kernel.
 
@@ -331,7 +331,7 @@ class GibbsRFF(SupervisedFourierMap):
         of : {"deployed", "posterior"}, default="deployed"
             Which kernel to certify: that of the kept frequencies, which ``transform`` uses, or that
             of all particles, which ``kernel_matrix`` uses. With ``certify`` only "deployed".
-        ties : {None, "genuine"}, default=None
+        duplicates : {None, "genuine"}, default=None
             What repeated rows are. Above 1 % of them the value is refused, unless you declare that
             they are "genuine": independent draws of a distribution that repeats values, not copies.
 
@@ -344,7 +344,9 @@ class GibbsRFF(SupervisedFourierMap):
         check_is_fitted(self)
         if self._frozen is not None:
             check_option("of", of, ("deployed",))
-            return frozen_certificate(self._frozen, epsilon=epsilon, bound=bound, ties=ties)
+            return frozen_certificate(
+                self._frozen, epsilon=epsilon, bound=bound, duplicates=duplicates
+            )
         return certificate_of(
             certified_weights(of, self.posterior_, self.kept_, self.frequency_weights_),
             alignment_evidence(self.sums_, self._target, log_prior=self._log_prior),
@@ -355,7 +357,7 @@ class GibbsRFF(SupervisedFourierMap):
             epsilon=epsilon,
             bound=bound,
             of=of,
-            ties=ties,
+            duplicates=duplicates,
             more_assumptions=(ladder_assumption(), run_assumption()),
         )
 

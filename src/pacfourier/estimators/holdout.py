@@ -15,7 +15,7 @@ from pacfourier.core.features import ROWS_PER_TASK, fourier_features
 from pacfourier.data.holdout import Share, n_held_out
 from pacfourier.data.samples import Block, Sample, dense_labels, validated
 from pacfourier.estimators.base import FourierMap
-from pacfourier.pacbayes.assumptions import Ties
+from pacfourier.pacbayes.assumptions import Duplicates
 from pacfourier.pacbayes.certificate import Certificate
 from pacfourier.pacbayes.holdout import FreshRows, FrozenKernel, frozen_certificate
 
@@ -30,7 +30,7 @@ def holdout_certificate(
     *,
     bound: str | BoundRecord = "auto",
     target_type: str | TargetType | None = None,
-    ties: Ties = None,
+    duplicates: Duplicates = None,
 ) -> Certificate:
     """Return an upper bound on the alignment loss of a map's kernel, from rows it has not seen.
 
@@ -71,7 +71,7 @@ def holdout_certificate(
     target_type : str or TargetType, default=None
         What y holds, as in ``PBRFF``. None means what the model was told. Declare "binary" if y
         can only have two values.
-    ties : {None, "genuine"}, default=None
+    duplicates : {None, "genuine"}, default=None
         What repeated rows are, as in ``PBRFF.certificate``.
 
     Returns
@@ -97,7 +97,7 @@ def holdout_certificate(
     declared = getattr(model, "target_type", "auto") if target_type is None else target_type
     target = target_of(y, declared, getattr(model, "classes_", None))
     kernel = frozen_kernel(model, Block(X, y), target)
-    return frozen_certificate(kernel, epsilon=epsilon, bound=bound, ties=ties)
+    return frozen_certificate(kernel, epsilon=epsilon, bound=bound, duplicates=duplicates)
 
 
 def frozen_kernel(

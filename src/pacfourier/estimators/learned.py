@@ -48,7 +48,7 @@ from pacfourier.estimators.base import (
     warn_of_many_classes,
 )
 from pacfourier.estimators.complementary import complementary_frequencies
-from pacfourier.pacbayes.assumptions import Ties
+from pacfourier.pacbayes.assumptions import Duplicates
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import (
     Evidence,
@@ -253,7 +253,7 @@ class LearnedFourierMap(SupervisedFourierMap):
         *,
         bound: str | BoundRecord = "auto",
         of: str = "deployed",
-        ties: Ties = None,
+        duplicates: Duplicates = None,
     ) -> Certificate:
         """Return an upper bound on the alignment loss, and the state of its assumptions.
 
@@ -275,7 +275,7 @@ class LearnedFourierMap(SupervisedFourierMap):
         of : {"deployed", "posterior"}, default="deployed"
             Which kernel to certify: that of the kept frequencies, which ``transform`` uses, or that
             of the whole posterior, which ``kernel_matrix`` uses.
-        ties : {None, "genuine"}, default=None
+        duplicates : {None, "genuine"}, default=None
             What repeated rows are. Above 1 % of them the value is refused, unless you declare that
             they are "genuine": independent draws of a distribution that repeats values, not copies.
 
@@ -300,7 +300,7 @@ class LearnedFourierMap(SupervisedFourierMap):
             epsilon=epsilon,
             bound=bound,
             of=of,
-            ties=ties,
+            duplicates=duplicates,
         )
 
     @classmethod

@@ -40,7 +40,7 @@ from pacfourier.estimators.learned_landmarks import (
     source_of_part,
 )
 from pacfourier.estimators.rbf_landmarks import LandmarkMap
-from pacfourier.pacbayes.assumptions import Ties
+from pacfourier.pacbayes.assumptions import Duplicates
 from pacfourier.pacbayes.certificate import Certificate, LandmarkFacts, landmark_certificate
 from pacfourier.pacbayes.posteriors import gibbs_posterior
 from pacfourier.spectra import Spectrum
@@ -304,7 +304,7 @@ class PBLandmarks(LandmarkMap):
         *,
         bound: str | BoundRecord = "auto",
         of: str | int = "average",
-        ties: Ties = None,
+        duplicates: Duplicates = None,
     ) -> Certificate | list[Certificate]:
         """Return upper bounds on the losses of the landmarks' similarities.
 
@@ -332,7 +332,7 @@ class PBLandmarks(LandmarkMap):
             - "average": the mean loss of all landmarks.
             - "each": the loss of each landmark. All bounds hold at the same time.
             - an int: the loss of one landmark, if you chose it before you saw the data.
-        ties : {None, "genuine"}, default=None
+        duplicates : {None, "genuine"}, default=None
             What repeated rows are. Above 1 % of them the value is refused, unless you declare that
             they are "genuine": independent draws of a distribution that repeats values, not copies.
 
@@ -361,7 +361,7 @@ class PBLandmarks(LandmarkMap):
             prior_source=self._prior_source,
             epsilon=epsilon,
             bound=bound,
-            ties=ties,
+            duplicates=duplicates,
         )
         if of == "average":
             return certify(range(n_landmarks), of=of)

@@ -18,7 +18,7 @@ from pacfourier.estimators.base import (
     prior_pool,
     prior_source,
 )
-from pacfourier.pacbayes.assumptions import Ties
+from pacfourier.pacbayes.assumptions import Duplicates
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import alignment_evidence
 from pacfourier.spectra import Spectrum
@@ -132,7 +132,7 @@ class RFF(FourierMap):
         y: Any,
         bound: str | BoundRecord = "auto",
         target_type: Any = "auto",
-        ties: Ties = None,
+        duplicates: Duplicates = None,
     ) -> Certificate:
         """Return an upper bound on the alignment loss of the map's kernel.
 
@@ -157,7 +157,7 @@ class RFF(FourierMap):
         target_type : {"auto", "binary", "multiclass", "multilabel"}, default="auto"
             What y holds. "auto" infers it from y. Declare "binary" if y can only have two values:
             the certificate may become smaller.
-        ties : {None, "genuine"}, default=None
+        duplicates : {None, "genuine"}, default=None
             What repeated rows are. Above 1 % of them the value is refused, unless you declare that
             they are "genuine": independent draws of a distribution that repeats values, not copies.
 
@@ -182,5 +182,5 @@ class RFF(FourierMap):
             epsilon=epsilon,
             bound=bound,
             of="deployed",
-            ties=ties,
+            duplicates=duplicates,
         )

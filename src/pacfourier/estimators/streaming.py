@@ -34,8 +34,8 @@ from pacfourier.estimators.training import (
 
 # Steps after which the rate of a stream has fallen to seven tenths of its peak.
 PATIENCE = 300
-# The strength of a stream, which has no validation rows, unless it is given.
-USUAL_STRENGTH = 0.3
+# The alpha of a stream, which has no validation rows, unless it is given.
+USUAL_ALPHA = 0.3
 # The larger this number, the faster the average of a stream forgets its first models.
 FORGETTING = 9
 # Rows of a random sample of data in blocks. A recipe, the columns and the start come from them.

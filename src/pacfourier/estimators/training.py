@@ -43,8 +43,8 @@ PEAK_RATE, AMPLITUDE_DECAY, LINEAR_DECAY, CODED_DECAY = 0.01, 0.1, 1.0, 0.0
 # The decays of frequencies to choose from. Codes need a strong one. Small samples have more: on
 # large ones the strongest wins short trials and loses long runs. The weakest is for a few columns,
 # along which the labels may change quickly.
-STRENGTHS, CODED_STRENGTHS, SMALL_STRENGTHS = (0.3, 3.0), (3.0,), (1.0, 10.0)
-NARROW_STRENGTHS = (0.03,)
+ALPHAS, CODED_ALPHAS, SMALL_ALPHAS = (0.3, 3.0), (3.0,), (1.0, 10.0)
+NARROW_ALPHAS = (0.03,)
 # Standard errors by which a recipe must be worse than the best so far to be given up.
 CLEARLY_WORSE = 2.0
 FEW_COLUMNS = 10
@@ -70,7 +70,7 @@ class Recipe(NamedTuple):
     """What validation rows choose: whether columns are coded, and the decay of frequencies."""
 
     coded: bool
-    strength: float
+    alpha: float
 
 
 class Trained(NamedTuple):
@@ -227,8 +227,8 @@ def decays_of(recipe: Recipe) -> Decays:
     At the peak rate, the largest decay of frequencies removes them at every step. A larger one
     would turn them around, and make them grow without end.
     """
-    strength = min(recipe.strength, 1 / PEAK_RATE)
-    return Decays(strength, AMPLITUDE_DECAY, CODED_DECAY if recipe.coded else LINEAR_DECAY)
+    alpha = min(recipe.alpha, 1 / PEAK_RATE)
+    return Decays(alpha, AMPLITUDE_DECAY, CODED_DECAY if recipe.coded else LINEAR_DECAY)
 
 
 def trained(task: Task, recipe: Recipe, report: Report, share: float = 1.0) -> Trained:
@@ -276,23 +276,23 @@ class Trial(NamedTuple):
     losses: FloatArray
 
 
-def possible_recipes(X: Any, codes: Any, strength: Any) -> list[Recipe]:
+def possible_recipes(X: Any, piecewise: Any, alpha: Any) -> list[Recipe]:
     """Return the recipes that the parameters of an estimator allow."""
     can_be_coded = not hasattr(X, "tocsr") and X.shape[1] <= MOST_CODED_COLUMNS
-    plain = STRENGTHS + (SMALL_STRENGTHS if X.shape[0] <= LARGE_SAMPLE else ())
-    plain += NARROW_STRENGTHS if X.shape[1] <= FEW_COLUMNS else ()
+    plain = ALPHAS + (SMALL_ALPHAS if X.shape[0] <= LARGE_SAMPLE else ())
+    plain += NARROW_ALPHAS if X.shape[1] <= FEW_COLUMNS else ()
     recipes = []
-    for coded, strengths in ((False, plain), (True, CODED_STRENGTHS)):
-        if codes == coded or (codes == "auto" and (can_be_coded or not coded)):
-            chosen = strengths if isinstance(strength, str) else (float(strength),)
+    for coded, alphas in ((False, plain), (True, CODED_ALPHAS)):
+        if piecewise == coded or (piecewise == "auto" and (can_be_coded or not coded)):
+            chosen = alphas if isinstance(alpha, str) else (float(alpha),)
             recipes += [Recipe(coded, each) for each in chosen]
     return recipes
 
 
 def usual_recipe(recipes: list[Recipe]) -> Recipe:
-    """Return the recipe of strength 3, or of the given one, without codes unless they are given."""
+    """Return the recipe of alpha 3, or of the given one, without codes unless they are given."""
     plain = [recipe for recipe in recipes if not recipe.coded] or recipes
-    return next((recipe for recipe in plain if recipe.strength == STRENGTHS[-1]), plain[0])
+    return next((recipe for recipe in plain if recipe.alpha == ALPHAS[-1]), plain[0])
 
 
 def splits(n_samples: int, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
@@ -331,7 +331,7 @@ def trials_of(
             scores = [np.concatenate(parts[recipe]), *straight]
             trials.append(trial_of(task, seen, recipe, scores))
     for trial in trials:
-        name = f"{'codes, ' if trial.recipe.coded else ''}strength {trial.recipe.strength:g}"
+        name = f"{'piecewise, ' if trial.recipe.coded else ''}alpha {trial.recipe.alpha:g}"
         report(f"{name}: loss {trial.losses.mean():.4f} on validation rows")
     return trials
 

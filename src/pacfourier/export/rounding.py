@@ -187,7 +187,7 @@ def check_sizes(model: Any) -> None:
     if model._trained.columns.knots:
         raise ValueError(
             f"model must have no coded columns to become integers, got "
-            f"{len(model._trained.columns.knots)}: fit it with codes=False."
+            f"{len(model._trained.columns.knots)}: fit it with piecewise=False."
         )
     n_waves = len(model.frequencies_)
     if model.n_features_in_ > MOST_COLUMNS or n_waves > MOST_WAVES:

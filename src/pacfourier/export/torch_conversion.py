@@ -38,7 +38,7 @@ def to_torch(model: Any) -> "nn.Module":
     >>> import torch
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = FourierClassifier(5, strength=1.0, codes=False, random_state=0).fit(X, y)
+    >>> model = FourierClassifier(5, alpha=1.0, piecewise=False, random_state=0).fit(X, y)
     >>> to_torch(model)(torch.as_tensor(X)).shape
     torch.Size([150, 3])
     """

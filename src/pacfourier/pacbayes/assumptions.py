@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 Status = Literal["holds", "declared", "violated"]
-Ties: TypeAlias = Literal["genuine"] | None
+Duplicates: TypeAlias = Literal["genuine"] | None
 """What the caller says about repeated rows."""
 
 # Rounded measurements may coincide; above this, the caller says what repeated rows are.
@@ -124,7 +124,7 @@ def group_assumption(group: str) -> Assumption:
 
 def sample_assumption(
     summary: SampleSummary,
-    ties: Ties = None,
+    duplicates: Duplicates = None,
     *,
     group: str | None = None,
     is_anytime: bool = False,
@@ -135,14 +135,14 @@ def sample_assumption(
     rows alone, so above 1 % of repeated rows the caller says which it is. ``is_anytime`` says that
     the bound holds at any number of rows.
     """
-    if ties not in (None, "genuine"):
-        raise ValueError(f"ties must be None or 'genuine', got {ties!r}.")
+    if duplicates not in (None, "genuine"):
+        raise ValueError(f"duplicates must be None or 'genuine', got {duplicates!r}.")
     if summary.is_weighted:
         reason = "the samples have different weights: fit without sample_weight."
         return Assumption("sample", "violated", reason)
     share = summary.repeated_share
     repeated = f"{100 * share:.1f} % of the rows repeat others"
-    if share > LARGEST_REPEATED_SHARE and ties is None:
+    if share > LARGEST_REPEATED_SHARE and duplicates is None:
         return Assumption("sample", "violated", f"{repeated}. {_two_readings(summary)}")
     found = f"declared, although {repeated}" if share > LARGEST_REPEATED_SHARE else repeated
     size = "" if is_anytime else ", and their number was fixed in advance"
@@ -162,11 +162,11 @@ def _two_readings(summary: SampleSummary) -> str:
     cases = f"{summary.n_disputed:,} of {summary.n_repeated:,}"
     return (
         "If the rows are independent draws from a distribution that repeats values (categories, "
-        "answers, rounded numbers), declare it: ties='genuine' (--ties genuine on the command "
-        "line). If rows were copied (bootstrap, oversampling, tables that share rows), certify on "
-        "the original data, as they were before rows were copied. Removing repeated rows does not "
-        "help, because it changes the distribution. Of the rows that occur more than once, "
-        f"{cases} occur with different labels; a copy has the label of its original."
+        "answers, rounded numbers), declare it: duplicates='genuine' (--duplicates genuine on the "
+        "command line). If rows were copied (bootstrap, oversampling, tables that share rows), "
+        "certify on the original data, as they were before rows were copied. Removing repeated "
+        "rows does not help, because it changes the distribution. Of the rows that occur more "
+        f"than once, {cases} occur with different labels; a copy has the label of its original."
     )
 
 

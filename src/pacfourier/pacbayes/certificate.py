@@ -16,7 +16,7 @@ from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.core.alignment.sums import AlignmentSums, alignment_loss, target_losses
 from pacfourier.core.alignment.targets import Target
 from pacfourier.pacbayes import assumptions
-from pacfourier.pacbayes.assumptions import Assumption, Statement, Ties
+from pacfourier.pacbayes.assumptions import Assumption, Duplicates, Statement
 from pacfourier.pacbayes.evidence import Evidence, best_bound, bounds_to_try
 from pacfourier.pacbayes.yardsticks import (
     KernelYardsticks,
@@ -173,7 +173,7 @@ def certificate_of(
     epsilon: float,
     bound: str | BoundRecord,
     of: str,
-    ties: Ties = None,
+    duplicates: Duplicates = None,
     more_assumptions: tuple[Assumption, ...] = (),
 ) -> Certificate:
     """Return the certificate of a posterior over candidate frequencies.
@@ -188,7 +188,7 @@ def certificate_of(
         What was learned from the sample.
     prior_source : str, float or Spectrum
         Where the bandwidth of the prior comes from.
-    epsilon, bound, of, ties
+    epsilon, bound, of, duplicates
         As in ``PBRFF.certificate``.
     more_assumptions : tuple of Assumption
         Assumptions of the estimator itself.
@@ -208,7 +208,7 @@ def certificate_of(
         rounding=float(posterior @ sums.loss_rounding),
         details=details,
         assumptions=(
-            assumptions.sample_assumption(summary, ties, is_anytime=best.anytime),
+            assumptions.sample_assumption(summary, duplicates, is_anytime=best.anytime),
             assumptions.prior_assumption(prior_source),
             assumptions.input_assumption(summary),
             assumptions.loss_assumption(target),
@@ -276,7 +276,7 @@ def landmark_certificate(
     epsilon: float,
     bound: str | BoundRecord,
     of: str,
-    ties: Ties = None,
+    duplicates: Duplicates = None,
     is_named: bool = False,
 ) -> Certificate:
     """Return the certificate of the mean loss of some landmarks.
@@ -302,7 +302,7 @@ def landmark_certificate(
         rounding=rounding,
         details=details,
         assumptions=(
-            assumptions.sample_assumption(summary, ties),
+            assumptions.sample_assumption(summary, duplicates),
             assumptions.prior_assumption(prior_source),
             assumptions.input_assumption(summary),
             assumptions.landmark_assumption(

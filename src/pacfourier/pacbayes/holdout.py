@@ -25,7 +25,7 @@ from pacfourier.core.alignment.summary import MOST_FINGERPRINTS, SampleSummary
 from pacfourier.core.alignment.sums import AlignmentSums, target_losses
 from pacfourier.core.alignment.targets import Target
 from pacfourier.pacbayes import assumptions
-from pacfourier.pacbayes.assumptions import Assumption, Ties, scaling_trace
+from pacfourier.pacbayes.assumptions import Assumption, Duplicates, scaling_trace
 from pacfourier.pacbayes.certificate import Certificate, label_yardsticks
 from pacfourier.pacbayes.evidence import best_bound
 
@@ -160,7 +160,7 @@ class FrozenKernel:
 
 
 def frozen_certificate(
-    kernel: FrozenKernel, *, epsilon: float, bound: str | BoundRecord, ties: Ties = None
+    kernel: FrozenKernel, *, epsilon: float, bound: str | BoundRecord, duplicates: Duplicates = None
 ) -> Certificate:
     """Return the certificate of a frozen kernel, as ``holdout_certificate`` describes it."""
     quantities = kernel.quantities()
@@ -179,7 +179,7 @@ def frozen_certificate(
         details=details,
         yardsticks=label_yardsticks(kernel.sums, kernel.target),
         assumptions=(
-            *fresh_row_assumptions(kernel.rows, ties, is_anytime=record.anytime),
+            *fresh_row_assumptions(kernel.rows, duplicates, is_anytime=record.anytime),
             _input_assumption(kernel.rows),
             assumptions.loss_assumption(kernel.target),
             assumptions.label_assumption(is_binary=kernel.target.is_binary),
@@ -211,7 +211,7 @@ def _record(bound: str | BoundRecord, quantities: Quantities) -> BoundRecord:
 
 
 def fresh_row_assumptions(
-    rows: FreshRows, ties: Ties, *, is_anytime: bool = False
+    rows: FreshRows, duplicates: Duplicates, *, is_anytime: bool = False
 ) -> tuple[Assumption, ...]:
     """Return whether rows are independent draws, and unseen by the fit.
 
@@ -219,7 +219,7 @@ def fresh_row_assumptions(
     """
     summary = rows.together if rows.is_split else rows.summary
     return (
-        assumptions.sample_assumption(summary, ties, group=rows.group, is_anytime=is_anytime),
+        assumptions.sample_assumption(summary, duplicates, group=rows.group, is_anytime=is_anytime),
         *((assumptions.group_assumption(rows.group),) if rows.group else ()),
         _unseen_assumption(rows),
     )

@@ -13,8 +13,8 @@ from pacfourier.bounds.arguments import bounded_vector, non_negative, positive, 
 from pacfourier.bounds.safe_side import confidence, safely_rounded
 from pacfourier.pacbayes.assumptions import (
     Assumption,
+    Duplicates,
     Statement,
-    Ties,
     new_rows,
     run_assumption,
 )
@@ -411,11 +411,13 @@ class RegressionCertificate(PredictionCertificate):
         return [self._probability(), ("observed absolute error", observed)]
 
 
-def prediction_assumptions(rows: FreshRows, ties: Ties = None) -> tuple[Assumption, ...]:
+def prediction_assumptions(
+    rows: FreshRows, duplicates: Duplicates = None
+) -> tuple[Assumption, ...]:
     """Return the assumptions of all statements about a predictor, given what its rows are."""
     reason = "you use exactly this model. A model that is fitted again needs a new certificate."
     return (
-        *fresh_row_assumptions(rows, ties),
+        *fresh_row_assumptions(rows, duplicates),
         preparation_assumption(rows),
         Assumption("object", "declared", reason),
         *((run_assumption(),) if rows.is_split else ()),

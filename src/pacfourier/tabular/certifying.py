@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pacfourier.arrays import FloatArray
 from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.errors import InputError, listed
-from pacfourier.pacbayes.assumptions import Ties
+from pacfourier.pacbayes.assumptions import Duplicates
 from pacfourier.pacbayes.holdout import FreshRows
 from pacfourier.pacbayes.prediction_certificate import (
     ClassCounts,
@@ -56,7 +56,7 @@ def fresh_certificate(
     *,
     is_fresh: bool = False,
     epsilon: float = 0.05,
-    ties: Ties = None,
+    duplicates: Duplicates = None,
     group: str | None = None,
 ) -> TableCertificate:
     """Return bounds on the errors of a model, from rows that it was not fitted on.
@@ -75,7 +75,7 @@ def fresh_certificate(
         was fitted on fewer than 400 rows, which cannot be recognised.
     epsilon : float, default=0.05
         Probability, over these rows, that a bound fails.
-    ties : {None, "genuine"}, default=None
+    duplicates : {None, "genuine"}, default=None
         Say "genuine" if rows repeat because the columns have few values, not as copies.
     group : str, default=None
         The column of groups, of which one random row each counts. By default, that of the fit, if
@@ -85,7 +85,7 @@ def fresh_certificate(
     -------
     certificate : ClassificationCertificate or RegressionCertificate
     """
-    return certified_rows(model, table, is_fresh, epsilon, ties, group).certificate
+    return certified_rows(model, table, is_fresh, epsilon, duplicates, group).certificate
 
 
 class CertifiedRows(NamedTuple):
@@ -100,7 +100,7 @@ def certified_rows(
     table: Table,
     is_fresh: bool,
     epsilon: float,
-    ties: Ties,
+    duplicates: Duplicates,
     group: str | None = None,
     advance: Advance = unheard,
 ) -> CertifiedRows:
@@ -121,7 +121,7 @@ def certified_rows(
     target = model.target.name
     notes = [*stray_notes(strays), *unlabelled_notes(counted, target)]
     notes += [*unknown_notes(counted, target), *group_notes(counted, column)]
-    return CertifiedRows(certificate_of_blocks(model, blocks, epsilon, ties, column), notes)
+    return CertifiedRows(certificate_of_blocks(model, blocks, epsilon, duplicates, column), notes)
 
 
 def group_column(model: TableModel, table: Table, group: str | None) -> str | None:
@@ -213,11 +213,15 @@ def observed_rows(
 
 
 def certificate_of_blocks(
-    model: TableModel, blocks: list[Observed], epsilon: float, ties: Ties, group: str | None
+    model: TableModel,
+    blocks: list[Observed],
+    epsilon: float,
+    duplicates: Duplicates,
+    group: str | None,
 ) -> TableCertificate:
     """Return the certificate from what all blocks say."""
     summary = reduce(SampleSummary.merge, (block.summary for block in blocks))
-    assumptions = prediction_assumptions(FreshRows(summary, group=group), ties)
+    assumptions = prediction_assumptions(FreshRows(summary, group=group), duplicates)
     losses = np.concatenate([block.losses for block in blocks])
     scores = np.concatenate([block.scores for block in blocks])
     if model.target.task == "regression":

@@ -164,7 +164,7 @@ def learned_predictor(part: LabelledRows, settings: FitSettings) -> Learned:
     model.set_params(
         n_frequencies=settings.n_frequencies,
         # Tables of codes would be larger than the rest of the integers.
-        codes=False if settings.integers else "auto",
+        piecewise=False if settings.integers else "auto",
         random_state=settings.seed,
     )
     model.fit(part.X, part.y)
@@ -221,7 +221,7 @@ def table_certificate(
         summary, rows.learned_summary, is_split=True, is_raw=True, group=settings.group
     )
     certificate = prediction_certificate(
-        predictor, X, y, fresh, epsilon=settings.epsilon, ties=settings.ties
+        predictor, X, y, fresh, epsilon=settings.epsilon, duplicates=settings.duplicates
     )
     return cast("TableCertificate", certificate)
 
@@ -238,7 +238,7 @@ def fit_record(
             "n_frequencies": settings.n_frequencies,
             "certify": "a fifth" if settings.certify is True else settings.certify,
             "epsilon": settings.epsilon,
-            "ties": settings.ties,
+            "duplicates": settings.duplicates,
             "group": settings.group,
             "class_weight": settings.class_weight,
             "integers": settings.integers,
@@ -275,7 +275,9 @@ def headline(certificate: "TableCertificate | None") -> str:
 
 def in_words_of_the_command(text: str) -> str:
     """Return a message of the library with options of the command in place of parameters."""
-    return text.replace("ties='genuine' (--ties genuine on the command line)", "--ties genuine")
+    return text.replace(
+        "duplicates='genuine' (--duplicates genuine on the command line)", "--duplicates genuine"
+    )
 
 
 def result_facts(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pacfourier.data.holdout import Share
     from pacfourier.estimators.fourier_classifier import FourierClassifier
     from pacfourier.estimators.fourier_regressor import FourierRegressor
-    from pacfourier.pacbayes.assumptions import Ties
+    from pacfourier.pacbayes.assumptions import Duplicates
     from pacfourier.pacbayes.prediction_certificate import (
         ClassificationCertificate,
         RegressionCertificate,
@@ -160,7 +160,7 @@ class FitSettings:
         10,000 rows. With None the model is learned from all rows, and nothing is certified.
     epsilon : float, default=0.05
         Probability with which each bound may fail.
-    ties : {None, "genuine"}, default=None
+    duplicates : {None, "genuine"}, default=None
         Say "genuine" if rows repeat because the columns have few values, not as copies.
     group : str or None, default=None
         Name of a column. Rows of a group are all learned from or all held out.
@@ -178,7 +178,7 @@ class FitSettings:
     n_frequencies: int = 100
     certify: "Share | None" = True
     epsilon: float = 0.05
-    ties: "Ties" = None
+    duplicates: "Duplicates" = None
     group: str | None = None
     class_weight: dict[str, float] | str | None = None
     integers: bool = False
@@ -189,5 +189,7 @@ class FitSettings:
         for name, value in (("epsilon", self.epsilon), ("certify", self.certify)):
             if value is not None and value is not True and not 0 < value < 1:
                 raise InputError(f"--{name} must lie between 0 and 1, got {value:g}.")
-        if self.ties not in (None, "genuine"):
-            raise InputError(f"--ties must be 'genuine' or left out, got {self.ties!r}.")
+        if self.duplicates not in (None, "genuine"):
+            raise InputError(
+                f"--duplicates must be 'genuine' or left out, got {self.duplicates!r}."
+            )

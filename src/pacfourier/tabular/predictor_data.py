@@ -40,8 +40,8 @@ def predictor_data(model: "Predictor") -> dict[str, Any]:
     knots = list(columns.knots.values())
     data = {
         "kind": "classifier" if hasattr(model, "classes_") else "regressor",
-        "strength": float(model.strength_),
-        "coded": bool(model.coded_),
+        "alpha": float(model.alpha_),
+        "coded": bool(model.piecewise_),
         **model._trained.model._asdict(),
         "units": columns.units,
         "centres": columns.centres,
@@ -132,7 +132,7 @@ def predictor_of(data: Any) -> "Predictor":
         model = FourierRegressor(len(parts.frequencies), loss=fields.choice("loss", LOSSES))
         model._centre, model._unit, model._is_flat = stored.centre, stored.unit, stored.is_flat
     model.n_features_in_, model._encoder = len(columns.units), None
-    recipe = Recipe(fields.truth("coded"), fields.positive("strength"))
+    recipe = Recipe(fields.truth("coded"), fields.positive("alpha"))
     model._store(Trained(parts, columns, stored.model.folded, stored.model.scoring), recipe)
     return model
 
