@@ -134,7 +134,7 @@ SEEN = {
     "ladder": (
         "pacbayes.assumptions:ladder_assumption",
         # The pilot and the run have streams of their own.
-        "estimators.gibbs_rff:GibbsRFF._climbed",
+        "estimators.gibbs_rff:GibbsRFF._climb",
         "sampler",
         "sampler with rows held out",
     ),
