@@ -71,7 +71,6 @@ def random_prior(rng: np.random.Generator) -> dict[str, Any]:
     return {
         "gamma": gamma[rng.integers(4)],
         "kernel": str(rng.choice(KERNELS)),
-        "sampling": str(rng.choice(SAMPLINGS)),
     }
 
 
@@ -84,6 +83,7 @@ def learned_parameters(rng: np.random.Generator, seed: int, case: Case) -> dict[
         "class_weight": [None, "balanced"][rng.integers(2)],
         "precision": str(rng.choice(["auto", "single", "double"])),
         "target_type": case.target_type,
+        "sampling": str(rng.choice(SAMPLINGS)),
         "random_state": seed,
         **random_prior(rng),
     }
