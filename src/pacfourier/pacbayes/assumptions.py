@@ -224,17 +224,17 @@ def label_assumption(*, is_binary: bool) -> Assumption:
 
 def constant_assumption(record: BoundRecord) -> Assumption:
     """Return whether the constants of the bound were fixed before the sample was seen."""
+    if record.constant is not None:
+        reason = f"{record.constant} was fixed before the sample was seen."
+        return Assumption("constants", "declared", reason)
     if RECORDS.get(record.name) is not record:
         reason = f"the constants in {record.name!r}, your own bound, were fixed in advance."
         return Assumption("constants", "declared", reason)
-    if record.constant is None:
-        reason = (
-            "the constants in the bound were fixed in advance, or the bound is corrected for "
-            "trying several."
-        )
-        return Assumption("constants", "holds", reason)
-    reason = f"{record.constant} was fixed before the sample was seen."
-    return Assumption("constants", "declared", reason)
+    reason = (
+        "the constants in the bound were fixed in advance, or the bound is corrected for trying "
+        "several."
+    )
+    return Assumption("constants", "holds", reason)
 
 
 def object_assumption(of: str) -> Assumption:
