@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pacfourier.data.holdout import one_of_each
 from pacfourier.errors import InputError
 from pacfourier.tabular import training_rows as module
 from pacfourier.tabular.first_pass import (
@@ -12,7 +13,6 @@ from pacfourier.tabular.first_pass import (
     RowSample,
     group_numbers,
     limit_for_two_labels,
-    one_of_each,
     split_limit,
 )
 from pacfourier.tabular.reading import csv_files, table_blocks

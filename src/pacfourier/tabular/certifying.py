@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pacfourier.arrays import FloatArray
 from pacfourier.core.alignment.summary import SampleSummary
+from pacfourier.data.holdout import one_of_each
 from pacfourier.errors import InputError, listed
 from pacfourier.pacbayes.assumptions import Duplicates
 from pacfourier.pacbayes.holdout import FreshRows
@@ -25,7 +26,7 @@ from pacfourier.pacbayes.prediction_certificate import (
 from pacfourier.pacbayes.predictions import least_half_widths
 from pacfourier.tabular.columns import Strays, stray_notes
 from pacfourier.tabular.evaluation import losses_of
-from pacfourier.tabular.first_pass import Division, check_columns, group_numbers, one_of_each
+from pacfourier.tabular.first_pass import Division, check_columns, group_numbers
 from pacfourier.tabular.fresh_rows import FEWEST_ROWS_RECOGNISED
 from pacfourier.tabular.model import TableCertificate, TableModel
 from pacfourier.tabular.reading.table_blocks import Advance, Table, advancing_blocks, unheard

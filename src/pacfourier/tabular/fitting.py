@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacfourier.bounds.safe_side import confidence
+from pacfourier.data.holdout import one_of_each
 from pacfourier.errors import InputError, listed
-from pacfourier.estimators.certify_predictions import prediction_certificate
 from pacfourier.estimators.fourier_classifier import FourierClassifier
 from pacfourier.estimators.fourier_regressor import FourierRegressor
+from pacfourier.estimators.prediction_certificates import prediction_certificate
 from pacfourier.pacbayes.holdout import FreshRows
 from pacfourier.pacbayes.prediction_certificate import RegressionCertificate
 from pacfourier.tabular.baselines import fitted_baselines
@@ -27,7 +28,7 @@ from pacfourier.tabular.evaluation import (
     losses_of,
     recall_thresholds,
 )
-from pacfourier.tabular.first_pass import Division, one_of_each
+from pacfourier.tabular.first_pass import Division
 from pacfourier.tabular.fresh_rows import row_counts
 from pacfourier.tabular.model import FitSettings, HeldOut, TableCertificate, TableFit, TableModel
 from pacfourier.tabular.reading.table_blocks import Reading

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pacfourier.arrays import FloatArray
 from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.errors import InputError, listed
-from pacfourier.estimators.certify_predictions import row_summary
+from pacfourier.estimators.prediction_certificates import row_summary
 from pacfourier.tabular.columns import Columns, Strays, decided_columns, stray_notes
 from pacfourier.tabular.encoding import Encoding, learned_encoding
 from pacfourier.tabular.first_pass import (
