@@ -28,7 +28,7 @@ from scipy import special
 
 from pacfourier.arrays import FloatArray
 from pacfourier.core.alignment.summary import row_fingerprints
-from pacfourier.tabular.plain_fields import PlainFields
+from pacfourier.model.plain_fields import PlainFields
 
 ROWS_PER_BUCKET, MOST_BUCKETS = 4, 256
 # Numbers are rounded to this share of a standard deviation before rows are compared.
