@@ -226,9 +226,9 @@ def spread() -> str:
 
 def float_size(model: FourierClassifier) -> str:
     """Return the kilobytes of the weights and amplitudes of a model in single precision."""
-    folded = model._trained.folded.astype(np.float32)
-    is_used = folded.weights.any(axis=1)
-    return f"{(folded.weights[is_used].nbytes + folded.amplitudes.nbytes) / 1000:.0f} kB"
+    found = model.model_
+    n_weights = found.weights[found.weights.any(axis=1)].size
+    return f"{4 * (n_weights + found.cosines.size + found.sines.size) / 1000:.0f} kB"
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
 from pacfourier import FourierClassifier
-from pacfourier.export import formula, quantised, to_c
+from pacfourier.export import quantised, to_c
 
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
@@ -88,10 +88,9 @@ print(f"compiled: {bool(compiler)}, agrees with Python on {agreement:.0%} of the
 svm = SVC().fit(X_train, y_train)
 forest = RandomForestClassifier(random_state=0).fit(X_train, y_train)
 eight_bits = quantised(model, X_train, y_train, bits=8, bounds=(0, 255))
-parts = formula(model)
+parts = model.model_
 n_numbers = sum(
-    each.size
-    for each in (parts.frequencies, parts.phases, parts.cosines, parts.sines, parts.slopes)
+    each.size for each in (parts.turns, parts.slopes, parts.constants, parts.cosines, parts.sines)
 )
 n_nodes = sum(tree.tree_.node_count for tree in forest.estimators_)
 # Bytes of constants: four for each number, and four numbers for each node of a tree.

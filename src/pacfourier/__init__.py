@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pacfourier.estimators.pbrff import PBRFF
     from pacfourier.estimators.rbf_landmarks import RBFLandmarks
     from pacfourier.estimators.rff import RFF
+    from pacfourier.model.fourier_model import FourierModel
     from pacfourier.pacbayes.assumptions import Assumption
     from pacfourier.pacbayes.balls import divergence_ball_posterior, kl_ball_posterior
     from pacfourier.pacbayes.certificate import Certificate
@@ -42,6 +43,7 @@ __all__ = [
     "Certificate",
     "ClassificationCertificate",
     "FourierClassifier",
+    "FourierModel",
     "FourierRegressor",
     "GibbsRFF",
     "PBLandmarks",
@@ -70,6 +72,7 @@ _HOMES = {
     "Certificate": "pacfourier.pacbayes.certificate",
     "ClassificationCertificate": "pacfourier.pacbayes.prediction_certificate",
     "FourierClassifier": "pacfourier.estimators.fourier_classifier",
+    "FourierModel": "pacfourier.model.fourier_model",
     "FourierRegressor": "pacfourier.estimators.fourier_regressor",
     "GibbsRFF": "pacfourier.estimators.gibbs_rff",
     "PBLandmarks": "pacfourier.estimators.pb_landmarks",

@@ -99,7 +99,7 @@ def test_torn_files_are_seen(monkeypatch):
 
 
 def test_models_that_are_not_checked_are_seen(monkeypatch):
-    monkeypatch.setattr("pacfourier.tabular.plain_fields.PlainFields.require", lambda *_: None)
+    monkeypatch.setattr("pacfourier.model.plain_fields.PlainFields.require", lambda *_: None)
     assert failed("model_files", range(1, 200, len(FORGERS)))
 
 

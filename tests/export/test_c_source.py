@@ -3,15 +3,16 @@ import pytest
 from tests.export.test_formula import HOSTILE, MODELS
 
 from pacfourier import FourierClassifier
-from pacfourier.export import formula, to_c
-from pacfourier.export.c_source import without_small_centres
+from pacfourier.export import to_c
+from pacfourier.export.c_source import without_small_origins
+from pacfourier.export.expressible import exported_model
 
 FLOATS = ("float", "float")
 
 
 def compiled(program, model, names=()):
-    parts = formula(model)
-    return program(to_c(model), FLOATS, parts.n_scores, parts.classes, names)
+    parts = exported_model(model)
+    return program(to_c(model), FLOATS, parts.n_scores, parts.classes.tolist() or None, names)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -23,10 +24,10 @@ def test_c_agrees_with_predict(program, name):
     scores, found = compiled(program, model)(rows)
     predict = getattr(model, "decision_function", model.predict)
     expected = predict(rows.astype(np.float64)).reshape(len(rows), -1)
-    parts = formula(model)
+    parts = exported_model(model)
     size = np.abs(expected).max() + np.abs(parts.cosines).sum() + np.abs(parts.sines).sum()
     np.testing.assert_allclose(scores, expected, atol=1e-5 * size)
-    if parts.classes is None:
+    if not len(parts.classes):
         np.testing.assert_array_equal(found, scores)
     else:
         agrees = np.array(parts.classes)[found[:, 0]] == model.predict(rows)
@@ -99,12 +100,12 @@ def shifted_model(shift):
 def test_only_small_centres_are_folded_into_constants(program, shift, is_kept):
     """Far from zero, centres must be subtracted first, or phases would lose all digits."""
     model, X = shifted_model(shift)
-    parts = without_small_centres(formula(model))
-    assert parts.centres.any() == is_kept
+    parts = without_small_origins(exported_model(model))
+    assert parts.origins.any() == is_kept
     scores, _ = compiled(program, model)(X)
     expected = model.decision_function(X.astype(np.float64))
     # Centres are rounded to single precision too: by at most 2^-24 of their size.
-    slopes = 2 * np.pi * np.abs(parts.frequencies).sum(axis=1)
+    slopes = 2 * np.pi * np.abs(parts.turns).sum(axis=0)
     lost = shift * 2.0**-24 * (slopes @ np.hypot(parts.cosines, parts.sines)[:, 0])
     lost += shift * 2.0**-24 * np.abs(parts.slopes).sum()
     np.testing.assert_allclose(scores[:, 0], expected, atol=1e-4 * np.abs(expected).max() + lost)

@@ -39,8 +39,9 @@ def test_the_command_writes_what_the_functions_return(invoke, tmp_path, name):
     assert result.exit_code == 0, result.output
     # Names in the header start with that of the file.
     found = load_predictor(path)
-    assert header.read_text() == to_c(found, prefix="m")
-    assert json.loads(formula.read_text()) == json.loads(to_json(found))
+    model, row = found
+    assert header.read_text() == to_c(model, prefix="m", table_row=row)
+    assert json.loads(formula.read_text()) == json.loads(to_json(model, table_row=row))
 
 
 @pytest.mark.parametrize("name", ["two classes", "amount"])
@@ -52,8 +53,8 @@ def test_the_command_writes_onnx(invoke, tmp_path, name):
     assert result.exit_code == 0, result.output
     rows = X.astype(np.float32)
     predictions = onnxruntime.InferenceSession(path.read_bytes()).run(None, {"X": rows})[0]
-    found = load_predictor(source)
-    expected = found.predict(pd.DataFrame(rows, columns=found.feature_names_in_))
+    found, _ = load_predictor(source)
+    expected = found.predict(rows)
     if name == "amount":
         np.testing.assert_allclose(predictions.ravel(), expected, rtol=1e-4, atol=1e-4)
     else:

@@ -104,7 +104,7 @@ def test_onnx(case, tmp_path):
 def test_torch(case):
     torch = pytest.importorskip("torch")
     model, rows, said = case
-    module = to_torch(load_predictor(model))
+    module = to_torch(load_predictor(model).model)
     with torch.no_grad():
         scores = module(torch.as_tensor(rows, dtype=torch.float64)).numpy()
     np.testing.assert_allclose(share(scores), said, atol=1e-5)

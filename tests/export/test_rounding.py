@@ -14,7 +14,6 @@ from pacfourier.export.rounding import (
     Levels,
     RoundedDescent,
     check_ranges,
-    turned_amplitudes,
     unit_of,
 )
 
@@ -94,18 +93,6 @@ def test_a_frequency_of_zeros_has_a_scale():
     grid = Grid.chosen(np.zeros((2, 3)), np.ones((4, 3)), np.ones(3), 7)
     assert (grid.scales > 0).all()
     assert not grid.rounded(np.zeros((2, 3))).any()
-
-
-def test_turned_amplitudes_are_the_same_waves():
-    rng = np.random.default_rng(0)
-    a, b, phases = rng.normal(size=(4, 2)), rng.normal(size=(4, 2)), rng.normal(size=4)
-    model = CosineModel(np.zeros((4, 1)), a, b, np.zeros((0, 2)), np.zeros(2))
-    new_a, new_b = turned_amplitudes(model, phases)
-    t = rng.normal(size=(4, 1))
-    shifted = t + phases[:, np.newaxis]
-    np.testing.assert_allclose(
-        new_a * np.cos(t) + new_b * np.sin(t), a * np.cos(shifted) + b * np.sin(shifted)
-    )
 
 
 @pytest.mark.parametrize("n_waves", [1, 13, 1000, 20_000])

@@ -463,14 +463,22 @@ def export(
     """Write a saved model as C, as JSON or as ONNX."""
     from pacfourier import export
     from pacfourier.export.c_text import prefix_of
-    from pacfourier.export.predictor_files import load_predictor, onnx_bytes
+    from pacfourier.export.predictor_files import TablePredictor, load_predictor, onnx_bytes
     from pacfourier.tabular.table_output import check_output
     from pacfourier.written_files import write_file
 
-    formats: tuple[tuple[Path | None, str, Callable[[Any], bytes]], ...] = (
-        (c, ".h", lambda model: export.to_c(model, prefix=prefix_of(str(c and c.name))).encode()),
-        (json, ".json", lambda model: export.to_json(model).encode()),
-        (onnx, ".onnx", onnx_bytes),
+    def header(fitted: TablePredictor) -> bytes:
+        prefix = prefix_of(str(c and c.name))
+        return export.to_c(fitted.model, prefix=prefix, table_row=fitted.table_row).encode()
+
+    formats: tuple[tuple[Path | None, str, Callable[[TablePredictor], bytes]], ...] = (
+        (c, ".h", header),
+        (
+            json,
+            ".json",
+            lambda fitted: export.to_json(fitted.model, table_row=fitted.table_row).encode(),
+        ),
+        (onnx, ".onnx", lambda fitted: onnx_bytes(fitted.model)),
     )
     wanted = [(path, suffix, content) for path, suffix, content in formats if path is not None]
     with input_errors():

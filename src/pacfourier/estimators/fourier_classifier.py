@@ -66,6 +66,9 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
     ----------
     classes_ : array of shape (n_classes,)
         The classes. For several labels per row, the numbers of the columns of y.
+    model_ : FourierModel
+        The fitted model in the columns of X; of a data frame with text, categories or gaps, in the
+        encoded columns. It predicts, saves itself, and can be added to others.
     frequencies_ : array of shape (n_frequencies, n_inputs)
         The learned frequencies. Inputs are the columns in their units, then their codes. Of a data
         frame, the columns are the encoded ones.
@@ -126,7 +129,7 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         self.random_state = random_state
         self.verbose = verbose
 
-    _used = ("_trained", "_encoder", "classes_", "_has_label_sets")
+    _used = ("model_", "_encoder", "classes_", "_has_label_sets")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -244,6 +247,9 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         if self.class_weight is None:
             return weights
         return np.asarray(weights * compute_sample_weight(self.class_weight, y))
+
+    def _label_parts(self) -> dict[str, Any]:
+        return {"link": "softmax" if self._is_softmax() else "logistic", "classes": self.classes_}
 
     def _objective(self) -> Objective:
         return OBJECTIVES["softmax" if self._is_softmax() else "logistic"]

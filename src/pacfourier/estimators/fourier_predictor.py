@@ -67,6 +67,8 @@ from pacfourier.estimators.training import (
     trials_of,
     usual_recipe,
 )
+from pacfourier.model.folding import folded_model
+from pacfourier.model.fourier_model import FourierModel
 from pacfourier.pacbayes.holdout import FreshRows
 from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
 
@@ -122,6 +124,8 @@ class FourierPredictor(BaseEstimator):
     certificate_: PredictionCertificate
     # The fitted attributes that predictions use.
     _used: tuple[str, ...]
+    # The fitted model in the user's columns, or in the encoded ones of a data frame.
+    model_: FourierModel
     piecewise_: bool
     alpha_: float
     # How data frames become numbers; None for arrays and numeric frames.
@@ -178,6 +182,10 @@ class FourierPredictor(BaseEstimator):
 
     def _objective(self) -> Objective:
         """Return the loss to minimise."""
+        raise NotImplementedError
+
+    def _label_parts(self) -> dict[str, Any]:
+        """Return what scores mean, as the parts of the fitted model that say so."""
         raise NotImplementedError
 
     def _row_weights(self, y: NDArray[Any], weights: FloatArray | None) -> FloatArray:
@@ -329,10 +337,12 @@ class FourierPredictor(BaseEstimator):
         found = train(task, best.recipe, report)
         straight = [linear_model(task, line.penalty) for line in lines]
         model = best.blend.model(found.model, *straight)
-        self._store(Trained.of(model, found.columns), best.recipe)
+        self._store(Trained(model, found.columns), best.recipe)
 
     def _store(self, found: Trained, recipe: Recipe) -> None:
         self._trained = found
+        names = getattr(self, "feature_names_in_", ()) if self._encoder is None else ()
+        self.model_ = folded_model(*found, names=names, **self._label_parts())
         self.piecewise_, self.alpha_ = recipe
         self.frequencies_, self.cosines_, self.sines_, self.linear_, self.intercept_ = found.model
 
@@ -365,11 +375,11 @@ class FourierPredictor(BaseEstimator):
         check_is_fitted(self)
         # Arrays are checked while they are in the cache. If something is wrong, they are read once
         # more below, for the message.
-        if self._encoder is None and self._trained.scoring and is_plain(X, self):
-            scores = self._trained.scores(X, limit_of(X, self))
+        if self._encoder is None and not self.model_.is_wide and is_plain(X, self):
+            scores = self.model_.unchecked_scores(X, limit_of(X, self))
             if not np.isnan(scores).any():
                 return scores
-        return self._trained.scores(in_memory(self._numbers(X)))
+        return self.model_.unchecked_scores(in_memory(self._numbers(X)))
 
     def _lazily(self, X: Any, method: str) -> Any:
         """Return a method of this predictor on a Dask collection, computed block by block."""

@@ -64,6 +64,9 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
 
     Attributes
     ----------
+    model_ : FourierModel
+        The fitted model in the columns of X; of a data frame with text, categories or gaps, in the
+        encoded columns. It predicts, saves itself, and can be added to others.
     frequencies_ : array of shape (n_frequencies, n_inputs)
         The learned frequencies. Inputs are the columns in their units, then their codes. Of a data
         frame, the columns are the encoded ones.
@@ -123,7 +126,7 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         self.random_state = random_state
         self.verbose = verbose
 
-    _used = ("_trained", "_encoder", "_unit", "_centre", "_is_flat")
+    _used = ("model_", "_encoder", "_unit", "_centre", "_is_flat")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -216,6 +219,9 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         if table.shape[1] != len(self._unit):
             raise ValueError(f"y must have {len(self._unit)} outputs as before, got {y.shape}.")
         return np.asarray((table - self._centre) / self._unit)
+
+    def _label_parts(self) -> dict[str, Any]:
+        return {"centre": self._centre, "unit": self._unit}
 
     def _objective(self) -> Objective:
         return OBJECTIVES[self.loss]

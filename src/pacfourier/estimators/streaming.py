@@ -106,7 +106,7 @@ class Stream:
     @property
     def trained(self) -> Trained:
         """The model at this moment."""
-        return Trained.of(self.average, self.columns)
+        return Trained(self.average, self.columns)
 
     def taught(self, rows: Labelled) -> "Stream":
         """Return the stream after one pass over more rows. This one does not change."""
@@ -221,7 +221,7 @@ def trained_on_blocks(
             )
             total += loss * rows.n_samples
         report(f"epoch {number + 1}/{n_epochs}: mean loss {total / n_samples:.4f}")
-    return Trained.of(stream.descent.model, stream.columns)
+    return Trained(stream.descent.model, stream.columns)
 
 
 def regrouped(

@@ -16,14 +16,12 @@ from pacfourier.core.boosting.cosine_model import (
     CosineModel,
     first_columns,
     model_gradient,
-    model_scores,
 )
 from pacfourier.core.boosting.descent import Decays, Descent, Labelled, one_cycle, passes_over
-from pacfourier.core.boosting.folded import FoldedModel, folded_model
 from pacfourier.core.boosting.objectives import Objective
 from pacfourier.core.boosting.residuals import residual_losses
-from pacfourier.core.boosting.scoring import ScoringModel, row_scores, scoring_models
 from pacfourier.core.prior.frequencies import DRAW_STREAM, FrequencyPool
+from pacfourier.model.folding import folded_model
 from pacfourier.pacbayes.posteriors import (
     draw_frequencies,
     gibbs_posterior,
@@ -74,37 +72,14 @@ class Recipe(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """A trained model, the columns that it reads, and both folded into one for dense rows.
-
-    ``folded`` is None for models of wide sparse samples. ``scoring`` has a model for each dtype,
-    because users predict a few rows at a time.
-    """
+    """The parameters of a training: a model, and the columns in whose units and codes it is."""
 
     model: CosineModel
     columns: Columns
-    folded: FoldedModel | None
-    scoring: dict[str, ScoringModel]
 
-    @classmethod
-    def of(cls, model: CosineModel, columns: Columns) -> "Trained":
-        """Return a model that is ready to predict."""
-        if columns.order is not None:
-            return cls(model, columns, None, {})
-        folded = folded_model(model, columns)
-        return cls(model, columns, folded, scoring_models(folded, columns))
-
-    def scores(self, X: Any, limit: float = np.inf) -> FloatArray:
-        """Return the outputs of the model for rows of the user's table.
-
-        Of arrays, some scores are NaN if a number is NaN or farther from zero than the limit.
-        """
-        if self.scoring and isinstance(X, np.ndarray):
-            X = X if X.dtype.name in self.scoring else X.astype(np.float64)
-            return row_scores(X, self.scoring[X.dtype.name], limit)
-        starts = range(0, X.shape[0], SCORED_ROWS)
-        blocks = (self.columns.inputs(X[start : start + SCORED_ROWS]) for start in starts)
-        parts = [np.asarray(host(model_scores(block, self.model))) for block in blocks]
-        return np.concatenate(parts) if parts else np.empty((0, len(self.model.intercepts)))
+    def scores(self, X: Any) -> FloatArray:
+        """Return the outputs of the model for rows of the user's table."""
+        return folded_model(*self).unchecked_scores(X)
 
 
 class Task(NamedTuple):
@@ -243,7 +218,7 @@ def trained(task: Task, recipe: Recipe, report: Report, share: float = 1.0) -> T
     losses = epoch_losses(descent, rows, task.rows.n_samples, n_epochs, rng)
     for number, loss in enumerate(losses):
         report(f"epoch {number + 1}/{n_epochs}: mean loss {loss:.4f}")
-    return Trained.of(descent.model, columns)
+    return Trained(descent.model, columns)
 
 
 def epoch_losses(

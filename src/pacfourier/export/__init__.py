@@ -1,7 +1,7 @@
 """Fitted models outside of scikit-learn: C, integers for microcontrollers, JSON, ONNX and torch."""
 
 from pacfourier.export.c_source import to_c
-from pacfourier.export.formula import Formula, formula, to_json
+from pacfourier.export.formula import to_json
 from pacfourier.export.integers import IntegerModel, integer_scores
 from pacfourier.export.onnx_conversion import register_onnx, to_onnx
 from pacfourier.export.rounding import quantised
@@ -9,10 +9,8 @@ from pacfourier.export.table_integers import TableIntegers, table_integers
 from pacfourier.export.torch_conversion import to_torch
 
 __all__ = [
-    "Formula",
     "IntegerModel",
     "TableIntegers",
-    "formula",
     "integer_scores",
     "quantised",
     "register_onnx",

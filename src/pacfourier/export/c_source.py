@@ -1,8 +1,7 @@
 """A fitted predictor as one C99 header in single precision, without heap, libm or dependencies."""
 
-from dataclasses import replace
 from string import Template
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +15,11 @@ from pacfourier.export.c_text import (
     names_text,
     prediction_text,
 )
-from pacfourier.export.formula import Formula, formula
+from pacfourier.export.expressible import check_single, single_label_model
+from pacfourier.model.fourier_model import FourierModel, with_origins
+
+if TYPE_CHECKING:
+    from pacfourier.tabular.encoding import TableRow
 
 __all__ = ["to_c"]
 
@@ -121,17 +124,19 @@ static inline void ${prefix}_predict(const float row[], float amounts[])
 """)
 
 
-def to_c(model: Any, *, prefix: str = "model") -> str:
+def to_c(model: Any, *, prefix: str = "model", table_row: "TableRow | None" = None) -> str:
     """Return a fitted predictor as a C99 header in single precision.
 
     For a few kilobytes of integers instead, see :func:`quantised`.
 
     Parameters
     ----------
-    model : FourierClassifier or FourierRegressor
-        A fitted predictor that :func:`formula` accepts.
+    model : FourierClassifier, FourierRegressor or FourierModel
+        It must have been fitted on numbers, with one label per row.
     prefix : str, default="model"
         How the names in the header start.
+    table_row : TableRow, default=None
+        Of a model of a table, how the cells of the table become a row.
 
     Returns
     -------
@@ -140,27 +145,28 @@ def to_c(model: Any, *, prefix: str = "model") -> str:
         and columns.
     """
     check_prefix(prefix)
-    parts = without_small_centres(formula(model))
-    is_used = np.any(parts.frequencies != 0, axis=0) | np.any(parts.slopes != 0, axis=1)
+    parts = without_small_origins(single_label_model(model))
+    check_single(parts)
+    is_used = np.any(parts.weights != 0, axis=1)
     runs = column_runs(is_used)
     words = {"prefix": prefix, "PREFIX": prefix.upper()}
-    interpolated = f"    {prefix}_interpolate(row, inner);\n" if parts.coded else ""
+    interpolated = f"    {prefix}_interpolate(row, inner);\n" if len(parts.knots) else ""
     tables = table_texts(parts, prefix, is_used, runs)
-    if hasattr(model, "_table_row"):
-        tables.append(row_text(prefix, model._table_row, "float"))
+    if table_row is not None:
+        tables.append(row_text(prefix, table_row, "float"))
     return HEADER.substitute(
         words,
         more=", amounts" if is_table_of_amounts(parts) else "",
         does=description(parts),
         n_columns=parts.n_columns,
         n_scores=parts.n_scores,
-        n_waves=len(parts.phases),
-        width=padded(parts.phases, parts.intercepts).shape[-1],
+        n_waves=parts.n_waves,
+        width=padded(parts.constants).shape[-1],
         tables="\n".join(tables),
         sine=polynomial("sine"),
         cosine=polynomial("cosine"),
         interpolation=INTERPOLATION.substitute(words, n_coded=len(parts.coded))
-        if parts.coded
+        if len(parts.knots)
         else "",
         n_runs=len(runs),
         interpolated=interpolated,
@@ -168,53 +174,44 @@ def to_c(model: Any, *, prefix: str = "model") -> str:
     )
 
 
-def without_small_centres(parts: Formula) -> Formula:
-    """Return the same function with centres of zero where no digits are lost by that.
+def without_small_origins(model: FourierModel) -> FourierModel:
+    """Return the same function with origins of zero where no digits are lost by that.
 
     Then a value of zero costs nothing. Others are kept: a phase must move by at most a turn, and a
     score by at most the sum of its amplitudes.
     """
-    turns, shifts = parts.frequencies * parts.centres, parts.slopes.T * parts.centres
-    sizes = np.abs(parts.cosines).sum(axis=0) + np.abs(parts.sines).sum(axis=0)
-    is_small = (np.abs(turns) <= 1).all(axis=0) & (sizes >= np.abs(shifts).T).all(axis=1)
-    return replace(
-        parts,
-        centres=np.where(is_small, 0.0, parts.centres),
-        phases=parts.phases - turns[:, is_small].sum(axis=1),
-        intercepts=parts.intercepts - shifts[:, is_small].sum(axis=1),
-    )
+    shifts = np.abs(model.weights * model.origins[:, np.newaxis])
+    sizes = np.abs(model.cosines).sum(axis=0) + np.abs(model.sines).sum(axis=0)
+    room = np.concatenate([np.ones(model.n_waves), sizes])
+    return with_origins(model, np.where((shifts <= room).all(axis=1), 0.0, model.origins))
 
 
-def table_texts(parts: Formula, prefix: str, is_used: Any, runs: IntArray) -> list[str]:
+def table_texts(parts: FourierModel, prefix: str, is_used: Any, runs: IntArray) -> list[str]:
     """Return the definitions of all tables."""
-    weights = padded(parts.frequencies.T, parts.slopes)
     floats: dict[str, FloatArray] = {
-        "centres": parts.centres[is_used],
-        "weights": weights[is_used],
-        "constants": padded(parts.phases, parts.intercepts),
+        "centres": parts.origins[is_used],
+        "weights": padded(parts.weights)[is_used],
+        "constants": padded(parts.constants),
         "cosines": parts.cosines,
         "sines": parts.sines,
     }
     places: dict[str, Any] = {"runs": runs}
-    if parts.coded:
-        places["coded"] = np.array([each.column for each in parts.coded])
-        places["starts"] = np.cumsum([0, *(len(each.knots) for each in parts.coded)])
-        floats["knots"] = np.concatenate([each.knots for each in parts.coded])
-        floats["values"] = np.vstack([padded(each.phases, each.scores) for each in parts.coded])
+    if len(parts.knots):
+        places |= {"coded": parts.coded, "starts": parts.starts}
+        floats |= {"knots": parts.knots, "values": padded(parts.tables)}
     texts = [constants("float", f"{prefix}_{name}", each) for name, each in floats.items()]
     for name, each in places.items():
         kind = "unsigned short" if np.max(each, initial=0) < 2**16 else "unsigned long"
         texts.append(constants(kind, f"{prefix}_{name}", each))
-    if parts.columns:
-        texts.append(names_text(f"{prefix}_column_names", parts.columns))
+    if len(parts.names):
+        texts.append(names_text(f"{prefix}_column_names", tuple(parts.names.tolist())))
     return texts
 
 
-def padded(phases: FloatArray, scores: FloatArray) -> FloatArray:
-    """Return what belongs to phases and to scores side by side, with zeros up to the width."""
-    joined = np.concatenate([phases, scores], axis=-1)
-    missing = -joined.shape[-1] % VECTOR
-    return np.concatenate([joined, np.zeros((*joined.shape[:-1], missing))], axis=-1)
+def padded(values: FloatArray) -> FloatArray:
+    """Return rows with zeros up to the width."""
+    missing = -values.shape[-1] % VECTOR
+    return np.concatenate([values, np.zeros((*values.shape[:-1], missing))], axis=-1)
 
 
 def polynomial(name: str) -> str:
@@ -228,21 +225,23 @@ def polynomial(name: str) -> str:
     return text
 
 
-def is_table_of_amounts(parts: Formula) -> bool:
+def is_table_of_amounts(parts: FourierModel) -> bool:
     """Return whether several amounts are predicted."""
-    return parts.classes is None and parts.n_scores > 1
+    return not len(parts.classes) and parts.n_scores > 1
 
 
-def description(parts: Formula) -> str:
+def description(parts: FourierModel) -> str:
     """Return what the function ``predict`` does, in words."""
-    if parts.classes is not None:
+    if len(parts.classes):
         return "returns the number of the predicted class"
     return "writes the predicted amounts" if is_table_of_amounts(parts) else "returns the amount"
 
 
-def prediction(parts: Formula, prefix: str) -> str:
+def prediction(parts: FourierModel, prefix: str) -> str:
     """Return the function ``predict``."""
-    if parts.classes is not None:
-        return prediction_text(prefix, parts.classes, parts.n_scores, ("float", "float"))
+    if len(parts.classes):
+        return prediction_text(
+            prefix, tuple(parts.classes.tolist()), parts.n_scores, ("float", "float")
+        )
     template = AMOUNTS if is_table_of_amounts(parts) else AMOUNT
     return template.substitute(prefix=prefix)

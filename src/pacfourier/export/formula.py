@@ -1,6 +1,6 @@
-r"""A fitted predictor as a formula in the user's own columns, and as JSON.
+r"""A fitted predictor as JSON: a formula in the user's own columns.
 
-With :math:`u = x - \text{centres}`, a predictor has the phases and scores
+With :math:`u = x - \text{origins}`, a predictor has the phases and scores
 
 .. math:: t_m(x) = p_m + \sum_j F_{mj} u_j + \sum_{j\ \mathrm{coded}} T_{jm}(x_j) ,
 
@@ -12,163 +12,26 @@ constant outside them.
 """
 
 import json
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from pacfourier.export.expressible import single_label_model
+from pacfourier.model.fourier_model import FourierModel, knot_slices
 
-from pacfourier.arrays import FloatArray
-from pacfourier.core.boosting.folded import FoldedModel
-from pacfourier.estimators.fourier_predictor import FourierPredictor
-from pacfourier.export.expressible import check_expressible, exported_model
+if TYPE_CHECKING:
+    from pacfourier.tabular.encoding import TableRow
 
-__all__ = ["CodedColumn", "Formula", "formula", "to_json"]
+__all__ = ["to_json"]
 
 
-@dataclass(frozen=True, eq=False)
-class CodedColumn:
-    """The tables of one coded column, interpolated between its knots.
-
-    Attributes
-    ----------
-    column : int
-        The number of the column.
-    knots : array of shape (n_knots,)
-    phases : array of shape (n_knots, D)
-        What the column adds to each phase at each knot, in turns.
-    scores : array of shape (n_knots, K)
-        What the column adds to each score at each knot.
-    """
-
-    column: int
-    knots: FloatArray
-    phases: FloatArray
-    scores: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class Formula:
-    """A fitted predictor with D frequencies, K scores and d columns.
-
-    Attributes
-    ----------
-    centres : array of shape (d,)
-        Subtracted from the columns first.
-    frequencies : array of shape (D, d)
-        In turns per unit of each column.
-    phases : array of shape (D,)
-        Constants of the phases, in turns.
-    slopes : array of shape (d, K)
-        The linear part of the scores.
-    intercepts : array of shape (K,)
-        Constants of the scores.
-    cosines, sines : arrays of shape (D, K)
-        Amplitudes.
-    coded : tuple of CodedColumn
-        Tables of the coded columns; often empty.
-    classes : tuple or None
-        The classes, in the order of the scores. Two classes have one score, which is positive for
-        the second. None if the scores are the predicted amounts.
-    columns : tuple of str or None
-        Names of the columns, if the fit knew them.
-    """
-
-    centres: FloatArray
-    frequencies: FloatArray
-    phases: FloatArray
-    slopes: FloatArray
-    intercepts: FloatArray
-    cosines: FloatArray
-    sines: FloatArray
-    coded: tuple[CodedColumn, ...]
-    classes: tuple[Any, ...] | None
-    columns: tuple[str, ...] | None
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns of a row."""
-        return len(self.centres)
-
-    @property
-    def n_scores(self) -> int:
-        """Number of scores of a row."""
-        return len(self.intercepts)
-
-
-def formula(model: Any) -> Formula:
-    """Return the formula of a fitted predictor.
-
-    Parameters
-    ----------
-    model : FourierClassifier or FourierRegressor
-        A fitted predictor. It must have been fitted on numbers, with one label per row.
-
-    Returns
-    -------
-    formula : Formula
-        All parameters, in double precision.
-
-    Raises
-    ------
-    ValueError
-        If the formula cannot express what the model does. The message names the feature.
-    """
-    check_exportable(model)
-    classes = tuple(model.classes_.tolist()) if hasattr(model, "classes_") else None
-    names = getattr(model, "feature_names_in_", None)
-    columns = None if names is None else tuple(map(str, names))
-    return unfolded(exported_model(model), classes, columns)
-
-
-def unfolded(
-    folded: FoldedModel, classes: tuple[Any, ...] | None, columns: tuple[str, ...] | None
-) -> Formula:
-    """Return a folded model part by part."""
-    n_frequencies = len(folded.amplitudes) // 2
-    inner, slopes = np.split(folded.weights, [n_frequencies], axis=1)
-    phases, intercepts = np.split(folded.constants, [n_frequencies])
-    cosines, sines = np.split(folded.amplitudes, 2)
-    coded = []
-    for column, first, last in zip(folded.coded, folded.starts, folded.starts[1:], strict=False):
-        values = folded.tables[first:last]
-        turns, added = values[:, :n_frequencies], values[:, n_frequencies:]
-        coded.append(CodedColumn(int(column), folded.knots[first:last], turns, added))
-    return Formula(
-        folded.centres,
-        inner.T,
-        phases,
-        slopes,
-        intercepts,
-        cosines,
-        sines,
-        tuple(coded),
-        classes,
-        columns,
-    )
-
-
-def check_exportable(model: Any) -> None:
-    """Raise an error that names the feature of a model which its formula cannot express."""
-    if not isinstance(model, FourierPredictor):
-        raise ValueError(
-            "model must be a FourierClassifier or a FourierRegressor, got a "
-            f"{type(model).__name__}."
-        )
-    check_expressible(model)
-    if getattr(model, "_has_label_sets", False):
-        raise ValueError(
-            f"model must predict one class per row to be exported, got {len(model.classes_)} "
-            "labels per row: fit one classifier per label."
-        )
-
-
-def to_json(model: Any) -> str:
+def to_json(model: Any, *, table_row: "TableRow | None" = None) -> str:
     """Return the formula of a fitted predictor as JSON that a person can read.
 
     Parameters
     ----------
-    model : FourierClassifier or FourierRegressor
-        A fitted predictor that :func:`formula` accepts.
+    model : FourierClassifier, FourierRegressor or FourierModel
+        It must have been fitted on numbers, with one label per row.
+    table_row : TableRow, default=None
+        Of a model of a table, how the cells of the table become a row.
 
     Returns
     -------
@@ -177,42 +40,43 @@ def to_json(model: Any) -> str:
         model of a table, "empty_row" holds the columns of a row whose cells are all empty, and
         "cells" says where the cells of the table are among the columns.
     """
-    parts = formula(model)
-    names = parts.columns or tuple(f"x{j}" for j in range(parts.n_columns))
-    tables = [
-        {
-            "column": each.column,
-            "knots": each.knots.tolist(),
-            "phases": each.phases.tolist(),
-            "scores": each.scores.tolist(),
-        }
-        for each in parts.coded
-    ]
-    waves = zip(*map(np.ndarray.tolist, wave_parts(parts)), strict=True)
-    row = getattr(model, "_table_row", None)
+    found = single_label_model(model)
+    phases, intercepts = found.constants[: found.n_waves], found.constants[found.n_waves :]
+    waves = zip(phases, found.turns.T, found.cosines, found.sines, strict=True)
     keys = ("phase", "turns_per_unit", "cosine", "sine")
     document = {
         "format": "pacfourier formula 1",
-        "equation": equation(parts),
-        "columns": names,
-        "classes": parts.classes,
-        "centres": parts.centres.tolist(),
-        "intercepts": parts.intercepts.tolist(),
-        "slopes": parts.slopes.T.tolist(),
-        "waves": [dict(zip(keys, wave, strict=True)) for wave in waves],
-        "tables": tables,
-        "empty_row": None if row is None else row.empty,
-        "cells": None if row is None else [each._asdict() for each in row.cells],
+        "equation": equation(found),
+        "columns": found.names.tolist() or [f"x{j}" for j in range(found.n_columns)],
+        "classes": found.classes.tolist() or None,
+        "centres": found.origins.tolist(),
+        "intercepts": intercepts.tolist(),
+        "slopes": found.slopes.T.tolist(),
+        "waves": [
+            {key: part.tolist() for key, part in zip(keys, wave, strict=True)} for wave in waves
+        ],
+        "tables": tables(found),
+        "empty_row": None if table_row is None else table_row.empty,
+        "cells": None if table_row is None else [each._asdict() for each in table_row.cells],
     }
     return json.dumps(document, indent=1, allow_nan=False)
 
 
-def wave_parts(parts: Formula) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return what describes each wave: its phase, frequency, and amplitudes."""
-    return parts.phases, parts.frequencies, parts.cosines, parts.sines
+def tables(model: FourierModel) -> list[dict[str, Any]]:
+    """Return the knots of each column that has some, and the values there."""
+    n_waves = model.n_waves
+    return [
+        {
+            "column": column,
+            "knots": model.knots[part].tolist(),
+            "phases": model.tables[part, :n_waves].tolist(),
+            "scores": model.tables[part, n_waves:].tolist(),
+        }
+        for column, part in knot_slices(model)
+    ]
 
 
-def equation(parts: Formula) -> list[str]:
+def equation(model: FourierModel) -> list[str]:
     """Return in words how a prediction is computed from the numbers of the JSON."""
     added = (
         [
@@ -220,7 +84,7 @@ def equation(parts: Formula) -> list[str]:
             "column. Below the first knot use the first row, above the last knot the last row. "
             "Add 'phases' to t and 'scores' to the scores."
         ]
-        if parts.coded
+        if len(model.knots)
         else []
     )
     return [
@@ -229,15 +93,15 @@ def equation(parts: Formula) -> list[str]:
         *added,
         "score[k] = intercepts[k] + sum over j of slopes[k][j] * u[j]"
         " + sum over m of waves[m].cosine[k] * cos(2 pi t[m]) + waves[m].sine[k] * sin(2 pi t[m])",
-        rule_of_prediction(parts),
+        rule_of_prediction(model),
     ]
 
 
-def rule_of_prediction(parts: Formula) -> str:
+def rule_of_prediction(model: FourierModel) -> str:
     """Return in words what turns scores into a prediction."""
-    if parts.classes is None:
+    if not len(model.classes):
         return "The scores are the predicted amounts."
-    if parts.n_scores == 1:
+    if model.n_scores == 1:
         return (
             "The prediction is the second class if the score is positive, else the first. "
             "The probability of the second is 1 / (1 + exp(-score))."

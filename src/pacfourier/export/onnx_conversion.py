@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.core.boosting.scoring import ScoringModel, scoring_model
 from pacfourier.estimators.boosted_rff import BoostedRFF
 from pacfourier.estimators.fourier_classifier import FourierClassifier
 from pacfourier.estimators.fourier_regressor import FourierRegressor
@@ -16,7 +16,7 @@ from pacfourier.estimators.pb_landmarks import PBLandmarks
 from pacfourier.estimators.pbrff import PBRFF
 from pacfourier.estimators.rbf_landmarks import RBFLandmarks
 from pacfourier.estimators.rff import RFF
-from pacfourier.export.expressible import check_expressible, check_kernel, exported_model
+from pacfourier.export.expressible import check_kernel, check_single, exported_model
 from pacfourier.export.onnx_graphs import (
     Graph,
     fourier_nodes,
@@ -27,6 +27,7 @@ from pacfourier.export.onnx_graphs import (
     similarity_nodes,
 )
 from pacfourier.extras import explain_missing_extra
+from pacfourier.model.fourier_model import FourierModel, scoring_terms
 
 __all__ = ["register_onnx", "to_onnx"]
 
@@ -50,8 +51,8 @@ def to_onnx(model: Any, X: Any) -> Any:
 
     Parameters
     ----------
-    model : estimator or Pipeline
-        A fitted estimator of this package, or a fitted pipeline that contains one.
+    model : estimator, Pipeline or FourierModel
+        A fitted estimator of this package, a fitted pipeline that contains one, or a fitted model.
     X : array or data frame of shape (n_samples, n_features)
         Samples whose types and columns are those of the future input. One row is enough.
 
@@ -71,6 +72,7 @@ def to_onnx(model: Any, X: Any) -> Any:
     register_onnx()
     from skl2onnx import to_onnx as converted
 
+    model = estimator_of(model) if isinstance(model, FourierModel) else model
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     options = {id(last): {"zipmap": False}} if is_classifier(last) else None
     return converted(model, X[:1], target_opset=OPSET, options=options)
@@ -101,7 +103,7 @@ def register_onnx() -> None:
 
 def map_shapes(operator: Any) -> None:
     """Set the number of columns of a map."""
-    check_expressible(operator.raw_operator)
+    check_is_fitted(operator.raw_operator)
     n_columns = len(operator.raw_operator.get_feature_names_out())
     operator.outputs[0].type.shape = [operator.inputs[0].get_first_dimension(), n_columns]
 
@@ -118,49 +120,59 @@ def convert_map(scope: Any, operator: Any, container: Any) -> None:
         fourier_nodes(graph, model.frequencies_, model.frequency_weights_)
 
 
-def predicting_model(model: Any) -> ScoringModel:
-    """Return a predictor as its own predictions compute it, in double precision."""
-    return scoring_model(exported_model(model), model._trained.columns)
+def estimator_of(model: FourierModel) -> FourierClassifier | FourierRegressor:
+    """Return an estimator of a fitted model, because skl2onnx knows estimators only."""
+    is_regressor = model.link == "identity"
+    found: Any = FourierRegressor() if is_regressor else FourierClassifier()
+    found.model_, found.n_features_in_ = model, model.n_columns
+    found.classes_, found._has_label_sets = model.classes, model.has_label_sets
+    return found
+
+
+def graph_and_model(scope: Any, operator: Any, container: Any) -> tuple[Graph, FourierModel]:
+    """Return an empty graph of a predictor, and its model, which fits into its precision."""
+    graph, model = Graph(scope, operator, container), exported_model(operator.raw_operator)
+    if graph.dtype is np.float32:
+        check_single(model)
+    return graph, model
 
 
 def regressor_shapes(operator: Any) -> None:
     """Set the number of outputs of a regressor."""
-    check_expressible(operator.raw_operator)
-    n_outputs = len(operator.raw_operator.intercept_)
+    n_outputs = exported_model(operator.raw_operator).n_scores
     operator.outputs[0].type.shape = [operator.inputs[0].get_first_dimension(), n_outputs]
 
 
 def convert_regressor(scope: Any, operator: Any, container: Any) -> None:
     """Add the graph of a regressor."""
-    graph, model = Graph(scope, operator, container), operator.raw_operator
-    score_nodes(graph, predicting_model(model), into=graph.first_output)
+    graph, model = graph_and_model(scope, operator, container)
+    score_nodes(graph, scoring_terms(model), into=graph.first_output)
 
 
 def classifier_shapes(operator: Any) -> None:
     """Set the types and shapes of labels and probabilities."""
     from skl2onnx.common.shape_calculator import calculate_linear_classifier_output_shapes
 
-    model = operator.raw_operator
-    check_expressible(model)
+    model = exported_model(operator.raw_operator)
     calculate_linear_classifier_output_shapes(operator)
-    if model._has_label_sets:
+    if model.has_label_sets:
         operator.outputs[0].type.shape = operator.outputs[1].type.shape
 
 
 def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     """Add the graph of a classifier: labels and probabilities, or scores with ``raw_scores``."""
-    graph, model = Graph(scope, operator, container), operator.raw_operator
-    options = container.get_options(model, {"raw_scores": False, "nocl": False})
-    scores = score_nodes(graph, predicting_model(model))
-    if model._has_label_sets:
+    graph, model = graph_and_model(scope, operator, container)
+    options = container.get_options(operator.raw_operator, {"raw_scores": False, "nocl": False})
+    scores = score_nodes(graph, scoring_terms(model))
+    if model.has_label_sets:
         graph.cast(graph.add("Greater", scores, graph.number(0)), np.int64, graph.first_output)
     else:
-        if len(model.classes_) == 2:
+        if model.n_scores == 1:
             scores = graph.add("Concat", graph.add("Neg", scores), scores, axis=1)
-        classes = np.arange(len(model.classes_)) if options["nocl"] else model.classes_
+        classes = np.arange(len(model.classes)) if options["nocl"] else model.classes
         label_nodes(graph, scores, classes)
     into = operator.outputs[1].full_name
     if options["raw_scores"]:
         graph.add("Identity", scores, into=into)
     else:
-        probability_nodes(graph, scores, is_softmax=model._is_softmax(), into=into)
+        probability_nodes(graph, scores, is_softmax=model.link == "softmax", into=into)

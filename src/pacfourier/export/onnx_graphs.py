@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacfourier.arrays import FloatArray
-from pacfourier.core.boosting.scoring import ScoringModel
+from pacfourier.model.scoring import Terms
 from pacfourier.spectra import Mixture, RationalQuadratic, Spectrum
 
 __all__ = [
@@ -164,7 +164,7 @@ def profile_nodes(graph: Graph, spectrum: Any, squares: str) -> str:
     return graph.add("Exp", graph.add("Mul", squares, np.array(-spectrum.gamma)))
 
 
-def score_nodes(graph: Graph, model: ScoringModel, into: str | None = None) -> str:
+def score_nodes(graph: Graph, model: Terms, into: str | None = None) -> str:
     """Add the outputs of a predictor: its waves times amplitudes, and a linear part."""
     phases, linear = inner_nodes(graph, model)
     amplitudes = model.amplitudes.astype(graph.dtype)
@@ -176,7 +176,7 @@ def score_nodes(graph: Graph, model: ScoringModel, into: str | None = None) -> s
     return graph.add("Gemm", graph.add("Sin", phases), of_sines, first, into=into)
 
 
-def inner_nodes(graph: Graph, model: ScoringModel) -> tuple[str, str]:
+def inner_nodes(graph: Graph, model: Terms) -> tuple[str, str]:
     """Add the phases, in radians, and the linear part. One product computes both."""
     size = len(model.constants) - model.amplitudes.shape[1]
     factors = np.where(np.arange(len(model.constants)) < size, TURN, 1.0)
@@ -196,7 +196,7 @@ def column_nodes(graph: Graph, values: str, start: int, end: int) -> str:
     return graph.add("Slice", values, *(np.array([number]) for number in (start, end, 1)))
 
 
-def code_nodes(graph: Graph, model: ScoringModel, tables: FloatArray) -> tuple[str, NDArray[Any]]:
+def code_nodes(graph: Graph, model: Terms, tables: FloatArray) -> tuple[str, NDArray[Any]]:
     r"""Add how far rows are in each interval between knots, and return the slopes of the tables.
 
     .. math:: \min(w_i, \max(0, x - t_i)), \qquad w_i = t_{i+1} - t_i .

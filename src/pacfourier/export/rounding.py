@@ -20,8 +20,9 @@ from pacfourier.core.boosting.descent import Descent, Labelled, one_cycle
 from pacfourier.data.samples import labelled_rows
 from pacfourier.estimators.base import check_option
 from pacfourier.estimators.training import PEAK_RATE, batch_size, coded_rows, decays_of, epochs
-from pacfourier.export.formula import check_exportable
+from pacfourier.export.expressible import single_label_model
 from pacfourier.export.integers import COSINE_ONE, LARGEST_INPUT, TURN, IntegerModel
+from pacfourier.model.fourier_model import turned
 
 __all__ = ["quantised"]
 
@@ -147,7 +148,7 @@ def quantised(model: Any, X: Any, y: Any, *, bits: int = 8, bounds: Any = None) 
     Parameters
     ----------
     model : FourierClassifier or FourierRegressor
-        A fitted predictor that :func:`formula` accepts, without coded columns.
+        Fitted on numbers with one label per row, without coded columns.
     X : array-like of shape (n_samples, n_features)
         Rows to train on: those of the fit.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
@@ -163,7 +164,7 @@ def quantised(model: Any, X: Any, y: Any, *, bits: int = 8, bounds: Any = None) 
     integers : IntegerModel
         The model, with ``predict``, ``scores``, ``to_c`` and ``n_bytes``.
     """
-    check_exportable(model)
+    single_label_model(model)
     check_option("bits", bits, (8, 4))
     check_sizes(model)
     columns = model._trained.columns
@@ -228,7 +229,8 @@ def integer_model(
     """Return the integers of a rounded model: bits, weights and scales are those of its waves."""
     (bits, weights, scales), columns = rounded, model._trained.columns
     lows = np.broadcast_to(levels.lows, columns.units.shape).astype(np.float64)
-    cosines, sines = turned_amplitudes(seen, lowest_phases(seen, columns, lows))
+    phases = lowest_phases(seen, columns, lows)
+    cosines, sines = turned(seen.cosines.astype(float), seen.sines.astype(float), phases)
     intercepts = seen.intercepts.astype(np.float64)
     origins = np.zeros(0)
     if not hasattr(model, "classes_"):
@@ -258,17 +260,6 @@ def integer_model(
 def lowest_phases(model: CosineModel, columns: Columns, lows: FloatArray) -> FloatArray:
     """Return the phases of a row of zero bytes, in radians."""
     return np.asarray(columns.inputs(lows[np.newaxis]) @ model.frequencies.T)[0]
-
-
-def turned_amplitudes(model: CosineModel, phases: FloatArray) -> tuple[FloatArray, FloatArray]:
-    r"""Return the amplitudes of waves that start at phase zero instead of :math:`\varphi`.
-
-    .. math:: a \cos(t + \varphi) + b \sin(t + \varphi)
-              = (a \cos\varphi + b \sin\varphi) \cos t + (b \cos\varphi - a \sin\varphi) \sin t .
-    """
-    cosine, sine = np.cos(phases)[:, np.newaxis], np.sin(phases)[:, np.newaxis]
-    a, b = model.cosines.astype(np.float64), model.sines.astype(np.float64)
-    return a * cosine + b * sine, b * cosine - a * sine
 
 
 def unit_of(cosines: FloatArray, sines: FloatArray, intercepts: FloatArray) -> float:

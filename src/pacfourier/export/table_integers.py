@@ -1,8 +1,12 @@
 """A model of a table in integer arithmetic, with a certificate of its own."""
 
+import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pacfourier.arrays import FloatArray
+from pacfourier.core.boosting.columns import Columns
+from pacfourier.estimators.training import Trained
 from pacfourier.export.integers import IntegerModel
 from pacfourier.export.rounding import check_ranges, quantised
 from pacfourier.extras import explain_missing_extra
@@ -57,6 +61,18 @@ class TableIntegers(NamedTuple):
         return f"/* {text} */\n{self.model.to_c(prefix=prefix)}"
 
 
+def moved_predictor(model: Any, offsets: FloatArray) -> Any:
+    """Return the same predictor for rows to which offsets were added."""
+    trained, columns = model._trained.model, model._trained.columns
+    centres = columns.centres.copy()
+    centres[: len(offsets)] += offsets / columns.units
+    knots = {column: each + offsets[column] for column, each in columns.knots.items()}
+    moved = copy.copy(model)
+    moved._trained = Trained(trained, Columns(columns.units, knots, centres))
+    moved.model_ = model.model_.moved(offsets)
+    return moved
+
+
 def table_integers(fit: "TableFit", *, bits: int = 8) -> TableIntegers:
     """Return the model of a table in integer arithmetic, certified on the rows held out.
 
@@ -75,7 +91,6 @@ def table_integers(fit: "TableFit", *, bits: int = 8) -> TableIntegers:
     with explain_missing_extra():
         from pacfourier.tabular.evaluation import losses_of
         from pacfourier.tabular.fitting import table_certificate
-        from pacfourier.tabular.predictor_data import moved_predictor
 
     if not fit.settings.integers:
         raise ValueError(

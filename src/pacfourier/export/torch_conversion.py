@@ -2,11 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from pacfourier.estimators.base import FourierMap
-from pacfourier.estimators.fourier_classifier import FourierClassifier
-from pacfourier.estimators.fourier_regressor import FourierRegressor
-from pacfourier.export.expressible import check_expressible
+from pacfourier.estimators.fourier_predictor import FourierPredictor
+from pacfourier.export.expressible import exported_model
 from pacfourier.extras import explain_missing_extra
+from pacfourier.model.fourier_model import FourierModel
 
 if TYPE_CHECKING:
     from torch import nn
@@ -25,8 +27,8 @@ def to_torch(model: Any) -> "nn.Module":
 
     Parameters
     ----------
-    model : FourierClassifier, FourierRegressor or a Fourier map of this package
-        A fitted estimator. It shares no memory with the module.
+    model : FourierClassifier, FourierRegressor, FourierModel or a Fourier map of this package
+        A fitted estimator, or a fitted model. It shares no memory with the module.
 
     Returns
     -------
@@ -37,12 +39,13 @@ def to_torch(model: Any) -> "nn.Module":
     --------
     >>> import torch
     >>> from sklearn.datasets import load_iris
+    >>> from pacfourier import FourierClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> model = FourierClassifier(5, alpha=1.0, piecewise=False, random_state=0).fit(X, y)
     >>> to_torch(model)(torch.as_tensor(X)).shape
     torch.Size([150, 3])
     """
-    if not isinstance(model, FourierClassifier | FourierRegressor | FourierMap):
+    if not isinstance(model, FourierPredictor | FourierModel | FourierMap):
         raise TypeError(
             "model must be a fitted predictor or Fourier map of pacfourier, got "
             f"{type(model).__name__}. Of a pipeline, export the step of pacfourier, and repeat the "
@@ -51,9 +54,12 @@ def to_torch(model: Any) -> "nn.Module":
     with explain_missing_extra():
         from pacfourier.export import torch_modules
 
-    check_expressible(model)
-    if isinstance(model, FourierClassifier):
-        return torch_modules.ClassifierModule(model)
-    if isinstance(model, FourierRegressor):
-        return torch_modules.RegressorModule(model)
-    return torch_modules.FourierMapModule(model)
+    if isinstance(model, FourierMap):
+        check_is_fitted(model)
+        return torch_modules.FourierMapModule(model)
+    found = exported_model(model)
+    is_single = found.n_scores == 1 and not found.has_label_sets
+    is_flat = bool(getattr(model, "_is_flat", is_single))
+    if len(found.classes):
+        return torch_modules.ClassifierModule(found, is_flat=is_flat)
+    return torch_modules.PredictorModule(found, is_flat=is_flat)

@@ -3,7 +3,6 @@
 This file needs torch. ``pacfourier.export`` imports it when a module is made, and never before.
 """
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,9 @@ from torch import nn
 
 from pacfourier.arrays import FloatArray
 from pacfourier.core.boosting.columns import CODE_UNIT, Columns
+from pacfourier.model.fourier_model import FourierModel, general_form
 
-__all__ = ["ClassifierModule", "FourierMapModule", "RegressorModule"]
+__all__ = ["ClassifierModule", "FourierMapModule", "PredictorModule"]
 
 
 def parameter(values: Any) -> nn.Parameter:
@@ -52,34 +52,42 @@ class FourierMapModule(nn.Module):
 
 
 class PredictorModule(nn.Module):
-    """The outputs of a predictor: a linear part, cosines and sines of its columns and their codes.
+    """The scores of a fitted model: a linear part, cosines and sines of its columns and codes.
 
-    The parameters are those of the estimator. Columns and codes are fixed.
+    Columns are measured in units in which frequencies have the mean square one, so that one rate
+    of learning suits all of them. Columns and codes are fixed.
 
     Parameters
     ----------
-    model : FourierClassifier or FourierRegressor
-        A fitted predictor.
+    model : FourierModel
+        Without limits, and with scores that are amounts.
+    is_flat : bool
+        Whether outputs have one dimension.
     """
 
     frequencies: nn.Parameter
     cosines: nn.Parameter
     sines: nn.Parameter
     linear: nn.Parameter
-    intercept: nn.Parameter
+    intercepts: nn.Parameter
     origins: torch.Tensor
     scales: torch.Tensor
     coded: torch.Tensor
     starts: torch.Tensor
     widths: torch.Tensor
-    centres: torch.Tensor
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: FourierModel, *, is_flat: bool) -> None:
         super().__init__()
-        self.template = copy.copy(model)
-        for name in ("frequencies", "cosines", "sines", "linear", "intercept"):
-            self.register_parameter(name, parameter(getattr(model, f"{name}_")))
-        for name, values in column_buffers(model._trained.columns).items():
+        columns, parts = general_form(model)
+        self.model, self.is_flat = model, is_flat
+        scales = column_sizes(parts.frequencies[:, : model.n_columns])
+        factors = np.concatenate([scales, np.ones(len(parts.linear) - len(scales))])
+        measured = parts._replace(
+            frequencies=parts.frequencies / factors, linear=parts.linear / factors[:, np.newaxis]
+        )
+        for name, values in measured._asdict().items():
+            self.register_parameter(name, parameter(values))
+        for name, values in column_buffers(columns, scales).items():
             self.register_buffer(name, torch.tensor(values))
 
     def scores(self, X: torch.Tensor) -> torch.Tensor:
@@ -93,47 +101,47 @@ class PredictorModule(nn.Module):
         inputs = (X - self.origins) * self.scales
         if len(self.coded):
             shares = (X[:, self.coded] - self.starts) / self.widths
-            inputs = torch.cat([inputs, CODE_UNIT * shares.clamp(0, 1) - self.centres], 1)
+            inputs = torch.cat([inputs, CODE_UNIT * shares.clamp(0, 1)], 1)
         phases = inputs @ self.frequencies.T
         waves = phases.cos() @ self.cosines + phases.sin() @ self.sines
-        return waves + inputs @ self.linear + self.intercept
+        return waves + inputs @ self.linear + self.intercepts
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        """Return scores or amounts, of the same shape as those of the estimator.
+
+        Parameters
+        ----------
+        X : tensor of shape (n_samples, n_features)
+            The samples.
+        """
+        scores = self.scores(X)
+        return scores[:, 0] if self.is_flat else scores
 
 
-def column_buffers(columns: Columns) -> dict[str, FloatArray]:
-    """Return what columns and codes are computed from. Constant columns have a scale of zero."""
-    n_columns = len(columns.units)
-    is_used = np.isfinite(columns.units)
-    knots = columns.knots
-    empty = np.zeros(0)
+def column_sizes(frequencies: FloatArray) -> FloatArray:
+    """Return the root mean square of the frequencies of each column; one where all are zero."""
+    sizes = np.sqrt(np.mean(np.square(frequencies), axis=0))
+    return np.where(sizes > 0, sizes, 1.0)
+
+
+def column_buffers(columns: Columns, scales: FloatArray) -> dict[str, FloatArray]:
+    """Return what columns and codes are computed from."""
+    knots, empty = columns.knots, np.zeros(0)
+    n_codes = [len(each) - 1 for each in knots.values()]
     return {
-        "origins": columns.centres[:n_columns] * np.where(is_used, columns.units, 0.0),
-        "scales": 1 / columns.units,
-        "coded": np.repeat(
-            np.array(list(knots), dtype=np.int64), [len(k) - 1 for k in knots.values()]
-        ),
+        "origins": columns.centres[: len(scales)],
+        "scales": scales,
+        "coded": np.repeat(np.array(list(knots), dtype=np.int64), n_codes),
         "starts": np.concatenate([empty, *(each[:-1] for each in knots.values())]),
         "widths": np.concatenate([empty, *(np.diff(each) for each in knots.values())]),
-        "centres": columns.centres[n_columns:],
     }
 
 
 class ClassifierModule(PredictorModule):
     """The scores and probabilities of a classifier."""
 
-    def forward(self, X: torch.Tensor) -> torch.Tensor:
-        """Return the scores, of the same shape as those of ``decision_function``.
-
-        Parameters
-        ----------
-        X : tensor of shape (n_samples, n_features)
-            The samples.
-        """
-        scores = self.scores(X)
-        is_single = scores.shape[1] == 1 and not self.template._has_label_sets
-        return scores[:, 0] if is_single else scores
-
     def predict_proba(self, X: torch.Tensor) -> torch.Tensor:
-        """Return the probability of each class, in the order of ``template.classes_``.
+        """Return the probability of each class, in the order of ``model.classes``.
 
         Parameters
         ----------
@@ -141,31 +149,8 @@ class ClassifierModule(PredictorModule):
             The samples.
         """
         scores = self.scores(X)
-        if self.template._is_softmax():
+        if self.model.link == "softmax":
             return scores.softmax(1)
-        if self.template._has_label_sets:
+        if self.model.has_label_sets:
             return scores.sigmoid()
         return torch.cat([-scores, scores], 1).sigmoid()
-
-
-class RegressorModule(PredictorModule):
-    """The amounts that a regressor predicts."""
-
-    unit: torch.Tensor
-    centre: torch.Tensor
-
-    def __init__(self, model: Any) -> None:
-        super().__init__(model)
-        self.register_buffer("unit", torch.tensor(model._unit))
-        self.register_buffer("centre", torch.tensor(model._centre))
-
-    def forward(self, X: torch.Tensor) -> torch.Tensor:
-        """Return the amounts, of the same shape as those of ``predict``.
-
-        Parameters
-        ----------
-        X : tensor of shape (n_samples, n_features)
-            The samples.
-        """
-        amounts = self.scores(X) * self.unit + self.centre
-        return amounts[:, 0] if self.template._is_flat else amounts

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pacfourier.extras import explain_missing_extra
-from pacfourier.tabular.plain_fields import PlainFields
+from pacfourier.model.plain_fields import PlainFields
 
 __all__ = ["Category", "Cell", "Date", "Numbers", "OneColumn", "Text"]
 

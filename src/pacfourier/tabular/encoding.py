@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pacfourier.errors import InputError, listed
+from pacfourier.model.plain_fields import PlainFields
 from pacfourier.tabular.column_encodings import (
     OWNER,
     Category,
@@ -19,7 +20,6 @@ from pacfourier.tabular.column_encodings import (
     OneColumn,
     Text,
 )
-from pacfourier.tabular.plain_fields import PlainFields
 
 __all__ = ["Cell", "Encoding", "TableRow", "learned_encoding"]
 

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from pacfourier.data.holdout import Share
     from pacfourier.estimators.fourier_classifier import FourierClassifier
     from pacfourier.estimators.fourier_regressor import FourierRegressor
+    from pacfourier.model.fourier_model import FourierModel
     from pacfourier.pacbayes.assumptions import Duplicates
     from pacfourier.pacbayes.prediction_certificate import (
         ClassificationCertificate,
         RegressionCertificate,
     )
     from pacfourier.tabular.evaluation import Result
-    from pacfourier.tabular.stored_predictor import StoredClassifier, StoredRegressor
     from pacfourier.tabular.training_rows import TrainingRows
 
-Predictor: TypeAlias = "FourierClassifier | FourierRegressor | StoredClassifier | StoredRegressor"
+Predictor: TypeAlias = "FourierClassifier | FourierRegressor | FourierModel"
 TableCertificate: TypeAlias = "ClassificationCertificate | RegressionCertificate"
 
 
@@ -46,7 +46,7 @@ class TableModel:
         What the columns of a table hold.
     encoding : Encoding
         How the cells of a row become numbers.
-    predictor : FourierClassifier, FourierRegressor, or the like that was read from a file
+    predictor : FourierClassifier or FourierRegressor; FourierModel if it was read from a file
     record : dict
         Facts about the fit, as plain data.
     row_digests : RowDigests

@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 from pacfourier.errors import InputError
+from pacfourier.model.fourier_model import FourierModel
+from pacfourier.model.plain_fields import PlainFields
 from pacfourier.tabular.columns import Columns
 from pacfourier.tabular.encoding import Encoding
 from pacfourier.tabular.model import TableModel
-from pacfourier.tabular.plain_fields import PlainFields
 from pacfourier.tabular.plain_files import TABLE_FORMAT, plain_bytes, plain_data
 from pacfourier.tabular.row_digests import RowDigests
-from pacfourier.tabular.stored_predictor import stored_predictor
 from pacfourier.tabular.table_output import check_output
 from pacfourier.tabular.table_target import TableTarget
 from pacfourier.written_files import write_file
@@ -23,8 +23,6 @@ THRESHOLDS = ("recall", "threshold", "precision", "alarms")
 
 def model_bytes(model: TableModel) -> bytes:
     """Return the content of the ``.skops`` file of a model."""
-    from pacfourier.tabular.predictor_data import predictor_data
-
     fitted: Any = model.predictor
     return plain_bytes(
         {
@@ -32,11 +30,17 @@ def model_bytes(model: TableModel) -> bytes:
             "target": model.target.to_data(),
             "columns": model.columns.to_data(),
             "encoding": model.encoding.to_data(),
-            "predictor": predictor_data(fitted),
+            "predictor": predictor_data(fitted.model_),
             "record": model.record,
             "row digests": model.row_digests.to_data(),
         }
     )
+
+
+def predictor_data(model: FourierModel) -> dict[str, Any]:
+    """Return a fitted model as plain data: arrays of numbers, and lists of texts."""
+    parts = model.arrays()
+    return {name: p.tolist() if p.dtype.kind == "U" else p for name, p in parts.items()}
 
 
 def save_model(model: TableModel, path: Path | str, *, overwrite: bool = False) -> None:
@@ -87,12 +91,12 @@ def model_of(data: Any) -> TableModel:
     target = TableTarget.from_data(fields.value("target"))
     columns = Columns.from_data(fields.value("columns"))
     encoding = Encoding.from_data(fields.value("encoding"))
-    predictor = stored_predictor(fields.value("predictor"))
+    predictor = FourierModel.from_arrays(fields.value("predictor"))
     kinds = {column.name: column.kind for column in columns.used}
     fields.require(encoding.kinds == kinds, "encoding", "read the used columns", encoding.kinds)
-    n_inputs, n_encoded = len(predictor.model.columns.units), len(encoding.names)
+    n_inputs, n_encoded = predictor.n_columns, len(encoding.names)
     fields.require(n_inputs == n_encoded, "predictor", f"read {n_encoded} numbers", n_inputs)
-    classes = [str(name) for name in getattr(predictor, "classes_", ())]
+    classes = [str(name) for name in predictor.classes.tolist()]
     fields.require(classes == target.classes, "predictor", "have the target's classes", classes)
     digests = RowDigests.from_data(fields.value("row digests"))
     record = checked_record(fields.value("record"), len(classes))

@@ -6,9 +6,7 @@ imports no class that a file names, so a forged file cannot run code, and it sta
 
 import io
 import json
-import math
 import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,23 +15,24 @@ from numpy.typing import NDArray
 
 from pacfourier.errors import InputError
 from pacfourier.extras import explain_missing_extra
+from pacfourier.model.array_files import (
+    MOST_BYTES,
+    UnreadableError,
+    array_of,
+    is_of_kind,
+    unpacked,
+)
 
 __all__ = ["TABLE_FORMAT", "plain_bytes", "plain_data"]
 
 # What the file of a table's model has under the key "format".
-TABLE_FORMAT = "pacfourier table 1"
+TABLE_FORMAT = "pacfourier table 2"
 
-# More bytes than these are unpacked from no file: a small file can hold terabytes of zeros.
-MOST_BYTES = 2**30
 # The part that lists all others, and the most bytes of it: in memory it takes many times as much.
 SCHEMA, MOST_SCHEMA_BYTES = "schema.json", 2**28
 # A limit on the structure, which takes up to thirty times as much memory as text.
 MOST_NODES = 2**22
-# Of a ``.npy`` file in format 1.0: six bytes of magic, two of version, two of length, and a text.
-LONGEST_HEADER = 10 + 2**16
 SCALARS = (str, int, float, bool, type(None))
-# The kinds of numbers that arrays may hold, and the most bytes of each.
-NUMBER_KINDS, MOST_ITEM_BYTES = "biuf", 8
 
 
 def plain_bytes(data: Any) -> bytes:
@@ -84,13 +83,8 @@ def check_array(data: Any, place: str) -> None:
             f"{place} must be a dict, list, tuple, text, number, truth value, None or array, got "
             f"{name}: turn it into one of these first."
         )
-    if not is_of_numbers(data.dtype):
+    if not is_of_kind(data.dtype):
         raise TypeError(f"{place} must be an array of numbers, got dtype {data.dtype}.")
-
-
-def is_of_numbers(dtype: Any) -> bool:
-    """Return whether a dtype is one of whole numbers, real numbers or truth values."""
-    return dtype.kind in NUMBER_KINDS and dtype.itemsize <= MOST_ITEM_BYTES
 
 
 def plain_data(content: bytes, rule: str) -> Any:
@@ -136,21 +130,6 @@ def excess_size(archive: zipfile.ZipFile) -> str | None:
     return None
 
 
-def pieces(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
-    """Yield one part of an archive in pieces of at most a megabyte.
-
-    zipfile would unpack gigabytes at once from a part that claims to be short. In pieces, it stops
-    at the length claimed, and raises BadZipFile if there is more.
-    """
-    with archive.open(name) as part:
-        while piece := part.read(2**20):
-            yield piece
-
-
-class UnreadableError(ValueError):
-    """A file holds what no file of plain data holds."""
-
-
 @dataclass
 class PlainReader:
     """Reads the nodes of one archive. Each array is unpacked once, however often it is named."""
@@ -166,18 +145,11 @@ class PlainReader:
         """Return the tree of nodes, after checks that it fits into memory."""
         if excess := excess_size(self.archive):
             raise UnreadableError(excess)
-        text = self.unpacked(SCHEMA)
+        text = unpacked(self.archive, SCHEMA)
         n_nodes = text.count(b"{") + text.count(b"[")
         if n_nodes > MOST_NODES:
             raise UnreadableError(f"its structure has {n_nodes:,} parts, more than {MOST_NODES:,}.")
         return json.loads(text)
-
-    def unpacked(self, name: str) -> bytearray:
-        """Return one part of the archive."""
-        content = bytearray()
-        for piece in pieces(self.archive, name):
-            content += piece
-        return content
 
     def value(self, node: Any) -> Any:
         """Return what a node holds."""
@@ -206,7 +178,7 @@ class PlainReader:
     def array(self, name: Any) -> NDArray[Any]:
         """Return an array that is a part of the archive."""
         if name not in self.arrays:
-            self.arrays[name] = array_of(self.unpacked(name))
+            self.arrays[name] = array_of(unpacked(self.archive, name))
         return self.arrays[name]
 
 
@@ -231,21 +203,3 @@ def scalar(text: Any) -> Any:
     if type(value) not in SCALARS:
         raise UnreadableError(f"it holds a {type(value).__name__} in place of a number or a text.")
     return value
-
-
-def array_of(content: bytearray) -> NDArray[Any]:
-    """Return the array in a ``.npy`` file, in the memory of the file, whose size it must have.
-
-    Objects, which NumPy would store as pickles, are refused.
-    """
-    file = io.BytesIO(content[:LONGEST_HEADER])
-    if np.lib.format.read_magic(file) != (1, 0):
-        raise UnreadableError("it holds an array in an unknown format.")
-    shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(file)
-    if not is_of_numbers(dtype):
-        raise UnreadableError(f"it holds an array of {dtype}, which are not numbers.")
-    data = memoryview(content)[file.tell() :]
-    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != len(data):
-        raise UnreadableError(f"it holds an array of {len(data)} bytes for the shape {shape}.")
-    flat = np.frombuffer(data, dtype=dtype)
-    return flat.reshape(shape[::-1]).T if is_fortran else flat.reshape(shape)

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pacfourier.core.alignment.summary import row_fingerprints
-from pacfourier.tabular.plain_fields import PlainFields
+from pacfourier.model.plain_fields import PlainFields
 
 # What stands for a gap when rows are compared: a number that hardly any table holds.
 GAP = -(2.0**49) - 0.5

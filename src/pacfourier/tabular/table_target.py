@@ -8,9 +8,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pacfourier.errors import InputError, brief, listed
+from pacfourier.model.plain_fields import PlainFields
 from pacfourier.tabular.cells import DECIMALS
 from pacfourier.tabular.columns import READABLE_SHARE, Column, Columns, decided_columns
-from pacfourier.tabular.plain_fields import PlainFields
 
 # More different numbers than this are amounts, not classes.
 MOST_NUMERIC_CLASSES = 30

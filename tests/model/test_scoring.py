@@ -5,14 +5,13 @@ from threadpoolctl import threadpool_limits
 from pacfourier.core import loops
 from pacfourier.core.boosting.columns import described_columns
 from pacfourier.core.boosting.cosine_model import CosineModel, model_scores
-from pacfourier.core.boosting.folded import folded_model
-from pacfourier.core.boosting.scoring import (
+from pacfourier.model.folding import column_origins, folded_model
+from pacfourier.model.fourier_model import scoring_terms
+from pacfourier.model.scoring import (
     FEW_ROWS,
     QUICK_ROWS_PER_TASK,
     SCORED_ROWS,
-    column_origins,
     row_scores,
-    scoring_model,
     write_values,
 )
 
@@ -38,7 +37,7 @@ def models(rng, X, *, coded=True, n_outputs=2):
     """Return a random model, the columns that it reads, and the same laid out for predictions."""
     columns = described_columns(X, np.ones(len(X)), coded=coded)
     model = random_model(rng, len(columns.centres), n_outputs)
-    return model, columns, scoring_model(folded_model(model, columns), columns)
+    return model, columns, scoring_terms(folded_model(model, columns))
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
@@ -63,14 +62,6 @@ def test_products_that_skip_origins_are_the_products(share, rng):
     write_values(X, fast, skipping, is_sparse=True)
     write_values(X, fast, whole, is_sparse=False)
     np.testing.assert_allclose(skipping, whole, rtol=0, atol=1e-11)
-
-
-def test_parameters_in_single_precision_are_folded_in_double(rng):
-    X = table(rng)
-    columns = described_columns(X, np.ones(len(X)), coded=True)
-    model = random_model(rng, len(columns.centres)).astype(np.float32)
-    found = row_scores(X, scoring_model(folded_model(model, columns), columns))
-    np.testing.assert_allclose(found, model_scores(columns.inputs(X), model), rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("n_rows", [FEW_ROWS, 2500])

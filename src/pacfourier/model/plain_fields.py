@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pacfourier.errors import InputError
 
-__all__ = ["PlainFields"]
+__all__ = ["PlainFields", "in_one_line"]
 
 
 class PlainFields:

@@ -1,23 +1,20 @@
-r"""Scores of a trained model, for one row or for millions.
+r"""Scores of a fitted model, for one row or for millions.
 
-A folded model is first moved to an *origin* in each column, where the column adds nothing:
+In the arrays that compiled loops read, each column adds nothing at its *origin*:
 
 .. math:: z_r(x) = c_r + \sum_{j : x_j \ne o_j} v_{jr} (x_j - o_j) + T_{jr}(x_j) - T_{jr}(o_j) .
 
-Most numbers of a table with categories are at their origin, and cost nothing. With one output, the
-two waves of a frequency become one, :math:`a \cos t + b \sin t = r \cos(t - \varphi)`.
+Most numbers of a table with categories are at their origin, and cost nothing.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pacfourier.arrays import FloatArray, IntArray
-from pacfourier.core.boosting.columns import Columns
-from pacfourier.core.boosting.folded import FoldedModel
+from pacfourier.arrays import FloatArray, IntArray, matching, namespace
 from pacfourier.core.threads import run_tasks
 
-__all__ = ["ScoringModel", "row_scores", "scoring_model", "scoring_models"]
+__all__ = ["Terms", "clipped", "interpolated", "row_scores"]
 
 # Rows whose phases are computed at a time, so that they stay near the core.
 SCORED_ROWS = 1024
@@ -30,8 +27,8 @@ FEW_ROWS = 64
 LARGEST_SHARE = 0.1
 
 
-class ScoringModel(NamedTuple):
-    """A folded model that was moved to the origins, for D frequencies, K outputs and d columns.
+class Terms(NamedTuple):
+    """The arrays that compiled loops read, for D waves, K outputs and d columns.
 
     Attributes
     ----------
@@ -47,6 +44,8 @@ class ScoringModel(NamedTuple):
         The slopes of all columns, and then the values at the knots, minus those at the origin.
     amplitudes : array of shape (D, 1), or (2 D, K) for several outputs
         Of the cosines, then of the sines. A single output needs no sines.
+    limits : tuple of two arrays of shape (d,), or ()
+        The lowest and the highest value of each column, if any is finite.
     """
 
     origins: FloatArray
@@ -56,69 +55,48 @@ class ScoringModel(NamedTuple):
     knots: FloatArray
     terms: FloatArray
     amplitudes: FloatArray
+    limits: tuple[FloatArray, ...] = ()
 
-    def astype(self, dtype: type) -> "ScoringModel":
-        """Return the model in another precision."""
-        parts = self._asdict()
+    def astype(self, dtype: type) -> "Terms":
+        """Return the same in another precision."""
         whole = ("coded", "starts")
-        return ScoringModel(**{n: p if n in whole else p.astype(dtype) for n, p in parts.items()})
+        parts = {n: p if n in whole else p.astype(dtype) for n, p in self._numbers().items()}
+        return Terms(**parts, limits=tuple(each.astype(dtype) for each in self.limits))
+
+    def _numbers(self) -> dict[str, Any]:
+        """Return all parts but the limits by name."""
+        return {name: part for name, part in self._asdict().items() if name != "limits"}
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether all numbers but limits are finite."""
+        return all(np.isfinite(part).all() for part in self._numbers().values())
 
 
-def column_origins(columns: Columns) -> FloatArray:
-    """Return a number near the mean of each column: zero, a whole number, or the mean itself.
-
-    It lies within one unit of the mean, so that no digits are lost in columns far from zero.
-    """
-    units = np.where(np.isfinite(columns.units), columns.units, 0.0)
-    means = columns.centres[: len(units)] * units
-    origins = np.where(np.abs(np.rint(means) - means) <= units, np.rint(means), means)
-    return np.where(np.abs(means) <= units, 0.0, origins)
-
-
-def scoring_model(folded: FoldedModel, columns: Columns) -> ScoringModel:
-    """Return a folded model, moved to the origins of its columns."""
-    origins = column_origins(columns)
-    constants = folded.constants + (origins - folded.centres) @ folded.weights
-    tables = folded.tables.copy()
-    for column, first, end in zip(folded.coded, folded.starts, folded.starts[1:], strict=False):
-        part = slice(first, end)
-        value = interpolated(origins[column], folded.knots[part], folded.tables[part])
-        tables[part] -= value
-        constants = constants + value
-    amplitudes = folded.amplitudes
-    if amplitudes.shape[1] == 1:
-        cosines, sines = np.split(amplitudes, 2)
-        constants[: len(cosines)] -= np.arctan2(sines, cosines)[:, 0] / (2 * np.pi)
-        amplitudes = np.hypot(cosines, sines)
-    terms = np.vstack([folded.weights, tables])
-    # Compiled loops need contiguous rows.
-    amplitudes = np.ascontiguousarray(amplitudes)
-    return ScoringModel(origins, constants, *folded[3:6], terms, amplitudes)
-
-
-def interpolated(x: float, knots: FloatArray, table: FloatArray) -> FloatArray:
-    """Return the interpolated table at one number. Outside the knots it is constant."""
-    shares = np.clip((x - knots[:-1]) / np.diff(knots), 0, 1)
+def interpolated(x: Any, knots: FloatArray, table: FloatArray) -> FloatArray:
+    """Return the interpolated table at some numbers. Outside the knots it is constant."""
+    shares = np.clip((np.reshape(x, (-1, 1)) - knots[:-1]) / np.diff(knots), 0, 1)
     return np.asarray(table[0] + shares @ np.diff(table, axis=0))
 
 
-def scoring_models(folded: FoldedModel, columns: Columns) -> dict[str, ScoringModel]:
-    """Return the model for rows of each dtype. Single precision is left out where it overflows."""
-    double = scoring_model(folded, columns)
-    with np.errstate(over="ignore"):
-        single = double.astype(np.float32)
-    both = {"float64": double, "float32": single}
-    is_finite = all(np.isfinite(part).all() for part in single)
-    return both if is_finite else {"float64": double}
+def clipped(X: Any, low: FloatArray, high: FloatArray) -> Any:
+    """Return rows with each column clipped to its limits. Those of sparse rows contain zero."""
+    if not (np.isfinite(low).any() or np.isfinite(high).any()):
+        return X
+    if not hasattr(X, "tocsr"):
+        return namespace(X).clip(X, matching(X, low), matching(X, high))
+    found = X.tocsr(copy=True)
+    found.data = found.data.clip(low[found.indices], high[found.indices]).astype(X.dtype)
+    return found
 
 
-def row_scores(X: FloatArray, model: ScoringModel, limit: float = np.inf) -> FloatArray:
+def row_scores(X: FloatArray, model: Terms, limit: float = np.inf) -> FloatArray:
     """Return the outputs of the model for each row, in the precision of X.
 
     Parameters
     ----------
     X : array of shape (n_samples, n_columns)
-    model : ScoringModel
+    model : Terms
         In the precision of X.
     limit : float, default=inf
         If a number of X is NaN or farther from zero than this, some scores are NaN. Infinity means
@@ -145,6 +123,8 @@ def row_scores(X: FloatArray, model: ScoringModel, limit: float = np.inf) -> Flo
             if limit < np.inf and not loops.are_within(rows, limit):
                 scores[block] = np.nan
                 continue
+            if model.limits:
+                rows = np.clip(rows, *model.limits)
             values = buffer[: len(rows)]
             write_values(rows, model, values, is_sparse=is_sparse)
             write_scores(values, model, scores[block])
@@ -157,9 +137,7 @@ def row_scores(X: FloatArray, model: ScoringModel, limit: float = np.inf) -> Flo
     return scores
 
 
-def write_values(
-    rows: FloatArray, model: ScoringModel, values: FloatArray, *, is_sparse: bool
-) -> None:
+def write_values(rows: FloatArray, model: Terms, values: FloatArray, *, is_sparse: bool) -> None:
     """Write the phases of each row, in turns, and the linear part of its scores.
 
     Both without their constants, which ``write_scores`` adds.
@@ -176,7 +154,7 @@ def write_values(
         loops.add_columns(rows, origins, model[2:5], model.terms, is_sparse, values)
 
 
-def write_scores(values: FloatArray, model: ScoringModel, scores: FloatArray) -> None:
+def write_scores(values: FloatArray, model: Terms, scores: FloatArray) -> None:
     """Write the scores of rows whose phases and linear parts are known."""
     from pacfourier.core import loops
 
