@@ -1,15 +1,15 @@
 """Fail on a name whose mark is wrong: public without a user, or private with one elsewhere.
 
-A function, class or constant of a module is public if another module of the package mentions it,
-the package exports it (``pacfourier/__init__.py`` imports it), or a command line calls it. All
-others start with an underscore, and no other module mentions those.
+A function, class or constant of a module is public if another module mentions it or the package
+exports it (``pacfourier/__init__.py`` imports it). All others start with an underscore, and no
+other module mentions those. Run ``python -m tools.public_marks``.
 """
 
 import ast
 import sys
 from collections import Counter
 
-from import_graph import PACKAGE, SOURCE, module_name
+from tools.import_graph import PACKAGE, SOURCE, module_name
 
 # ``pacfourier.bounds`` looks for this name in all of its modules.
 FOUND_BY_NAME = {"RECORDS"}
@@ -18,14 +18,19 @@ PUBLIC_MODULES = {"pacfourier.spectra", "pacfourier.bounds.printed"}
 
 
 def defined_names(tree):
-    """Return the names that a module defines at its top. Imports do not count."""
+    """Return the names that a module defines at its top. Imports and commands do not count."""
     names = set()
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not is_command(node):
             names.add(node.name)
         targets = getattr(node, "targets", [getattr(node, "target", None)])
         names.update(each.id for each in targets if isinstance(each, ast.Name))
     return {name for name in names - FOUND_BY_NAME if not name.startswith("__")}
+
+
+def is_command(node):
+    """Return whether a decorator hands a function to a command line, which calls it."""
+    return any(".command" in ast.unparse(each) for each in node.decorator_list)
 
 
 def mentioned_names(tree):
@@ -69,8 +74,10 @@ def wrong_marks(source=SOURCE, package=PACKAGE):
         for name in sorted(defined_names(trees[module])):
             is_used = users[module, name] > 0
             if is_used == name.startswith("_"):
-                fault = "is private, but used elsewhere" if is_used else "is public, but not used"
-                lines.append(f"{module}.{name} {fault}")
+                fault = (
+                    "private, but used elsewhere" if is_used else "public, but not used elsewhere"
+                )
+                lines.append(f"{module}.{name} is {fault}")
     return lines
 
 
