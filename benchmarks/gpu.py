@@ -44,7 +44,7 @@ from pacfourier.tensors.phases import magnitudes, row_blocks
 from pacfourier.tensors.triton.halves import class_chunks, powers_of_two, tile_of
 from pacfourier.tensors.triton.kernels import chunk_sums
 from pacfourier.tensors.triton.layouts import frequency_halves, sample_halves
-from pacfourier.tensors.triton.sums import column_sums
+from pacfourier.tensors.triton.sums import _column_sums
 from ten_digits import ten_digits
 
 # Samples, features and candidates; the goals of the kernel, the losses and the fit in milliseconds.
@@ -105,7 +105,7 @@ def parts(shape, flops, bandwidth):
     units = powers_of_two(largest)
     left, _ = frequency_halves(W, units, largest, n_padded, width)
     right = sample_halves(X, chunks, units, width)
-    found, _ = column_sums(X, chunks, 2, W, largest, tile)
+    found, _ = _column_sums(X, chunks, 2, W, largest, tile)
     exact = double_sums(X, y, W[:512])
     error = float((found[:, :2, :512] - exact).abs().max()) / n_samples
     floor = max(
@@ -115,7 +115,7 @@ def parts(shape, flops, bandwidth):
     n_times = 5 if n_samples > 10**5 else N_TIMES
     return {
         "n x d x N": _name(shape),
-        "sums": median_time(lambda: column_sums(X, chunks, 2, W, largest, tile), n_times),
+        "sums": median_time(lambda: _column_sums(X, chunks, 2, W, largest, tile), n_times),
         "kernel": median_time(
             lambda: chunk_sums(left, right, chunks, tile, is_exact=True), n_times
         ),

@@ -30,7 +30,7 @@ from pacfourier import (
     bounds,
     certify,
 )
-from pacfourier.cli.tables import show_thresholds
+from pacfourier.cli.tables import _show_thresholds
 from pacfourier.errors import InputError
 from pacfourier.pacbayes.prediction_certificate import (
     ClassificationCertificate,
@@ -375,7 +375,7 @@ def printed_thresholds(model: Any) -> list[tuple[float, float]]:
     """Return the recalls that the command promises for a model, with the thresholds it prints."""
     printed = io.StringIO()
     with redirect_stdout(printed):
-        show_thresholds(model)
+        _show_thresholds(model)
     lines = [line.split() for line in printed.getvalue().splitlines()]
     numbers = [line for line in lines if line and line[0] in map(str, RECALLS)]
     return [(float(line[0]), float(line[1].replace("too", "0"))) for line in numbers]

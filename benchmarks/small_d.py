@@ -16,7 +16,7 @@ from benchmarks.gbrff import boosted_waves
 from sklearn.kernel_approximation import Nystroem
 
 from pacfourier import OKRFF, PBRFF, RFF, BoostedRFF, GibbsRFF
-from pacfourier.data.selection import kmeans_centroids
+from pacfourier.data.selection import _kmeans_centroids
 from reproduction.datasets import DATASETS
 from reproduction.methods import METHODS, Method, fitted_posterior, mapped
 from reproduction.plan import BETAS, GREEDY, N_CANDIDATES, PROFILES, RHOS, grid_cells
@@ -79,7 +79,7 @@ def nystroem_features(bench: Bench, width: float, *, basis: str) -> Iterator[Set
     X = bench.parts.X_train
     count = min(2 * int(width), X.shape[0])
     seed = bench.seed("Nystroem", basis, width)
-    points = X if basis == "uniform" else kmeans_centroids(X, count, np.random.default_rng(seed))
+    points = X if basis == "uniform" else _kmeans_centroids(X, count, np.random.default_rng(seed))
     model = Nystroem(gamma=bench.gamma, n_components=count, random_state=seed).fit(points)
     yield mapped(bench, {}, model)
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from pacfourier.extras import EXTRA_OF_LIBRARY, MissingExtraError, explain_missing_extra
+from pacfourier.extras import _EXTRA_OF_LIBRARY, MissingExtraError, explain_missing_extra
 
 # Runs a line of code in a process that cannot import a library.
 WITHOUT = "import sys; sys.modules[{library!r}] = None; sys.argv[0] = 'pacfourier'; {code}"
@@ -25,11 +25,11 @@ def run_without(library, code, *arguments):
 
 
 def advice(library):
-    extra = EXTRA_OF_LIBRARY[library]
+    extra = _EXTRA_OF_LIBRARY[library]
     return f'{library} is not installed: pip install "pacfourier[{extra}]"'
 
 
-@pytest.mark.parametrize("library", EXTRA_OF_LIBRARY)
+@pytest.mark.parametrize("library", _EXTRA_OF_LIBRARY)
 def test_a_missing_library_is_named_with_its_extra(library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(MissingExtraError) as raised, explain_missing_extra():
@@ -113,7 +113,7 @@ def test_modules_say_what_to_install(library, code):
 
 def test_the_package_itself_needs_no_extra():
     # Not torch: scipy itself looks into ``sys.modules`` for it.
-    absent = sorted(set(EXTRA_OF_LIBRARY) - {"torch"})
+    absent = sorted(set(_EXTRA_OF_LIBRARY) - {"torch"})
     code = f"sys.modules |= dict.fromkeys({absent}); import pacfourier, pacfourier.plots"
     result = run_without("typer", code)
     assert result.returncode == 0, result.stderr

@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 from pacfourier.errors import InputError
-from pacfourier.written_files import claimed_file, write_file
+from pacfourier.written_files import _claimed_file, write_file
 
 WRITER = """
 import sys, time
@@ -122,10 +122,10 @@ def test_an_error_of_the_writer_leaves_the_old_file(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="files are not locked")
 def test_a_file_is_claimed_once_until_it_is_closed(tmp_path):
     path = tmp_path / "part"
-    first = claimed_file(path)
-    assert claimed_file(path) is None
+    first = _claimed_file(path)
+    assert _claimed_file(path) is None
     first.close()
-    second = claimed_file(path)
+    second = _claimed_file(path)
     assert second is not None
     second.close()
 

@@ -26,10 +26,10 @@ Samples: TypeAlias = FloatArray | sparse.csr_array | sparse.csr_matrix
 
 def is_tensor(X: Any) -> bool:
     """Return whether X is a torch tensor, without importing torch."""
-    return isinstance(X, TensorLike)
+    return isinstance(X, _TensorLike)
 
 
-class TensorLike(ABC):  # noqa: B024
+class _TensorLike(ABC):  # noqa: B024
     """Any torch tensor; torch is not imported to find out."""
 
     @classmethod
@@ -46,7 +46,7 @@ def by_kind(function: Callable[..., Any]) -> Any:
     """
     dispatcher = singledispatch(function)
 
-    @dispatcher.register(TensorLike)
+    @dispatcher.register(_TensorLike)
     def load_and_call(X: Any, *args: Any, **kwargs: Any) -> Any:
         for load in tensor_loaders:
             load()

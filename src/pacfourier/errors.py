@@ -3,9 +3,9 @@
 from collections.abc import Collection
 
 # The most names that an error message lists.
-MOST_NAMES = 10
+_MOST_NAMES = 10
 # The most characters that it shows of one.
-MOST_CHARACTERS = 80
+_MOST_CHARACTERS = 80
 
 
 class InputError(ValueError):
@@ -14,11 +14,11 @@ class InputError(ValueError):
 
 def brief(text: str) -> str:
     """Return a text for a message; of a long one, only the beginning."""
-    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."
 
 
 def listed(names: Collection[object]) -> str:
     """Return names as text for a message; of a long list, only the first few."""
-    shown = ", ".join(repr(brief(str(name))) for name in list(names)[:MOST_NAMES])
-    n_more = len(names) - MOST_NAMES
+    shown = ", ".join(repr(brief(str(name))) for name in list(names)[:_MOST_NAMES])
+    n_more = len(names) - _MOST_NAMES
     return f"{shown} and {n_more} more" if n_more > 0 else shown

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 
 # The libraries that are not installed with the package itself, and the extra that installs them.
-EXTRA_OF_LIBRARY = {
+_EXTRA_OF_LIBRARY = {
     "matplotlib": "plot",
     "typer": "cli",
     "rich": "cli",
@@ -31,7 +31,7 @@ def check_installed(library: str) -> None:
     Parameters
     ----------
     library : str
-        One of ``EXTRA_OF_LIBRARY``. It is not imported.
+        One of ``_EXTRA_OF_LIBRARY``. It is not imported.
     """
     with explain_missing_extra():
         if find_spec(library) is None:
@@ -45,7 +45,7 @@ def explain_missing_extra() -> Iterator[None]:
     Raises
     ------
     MissingExtraError
-        If a library of ``EXTRA_OF_LIBRARY`` is not installed. The message is one line, which
+        If a library of ``_EXTRA_OF_LIBRARY`` is not installed. The message is one line, which
         names the library and the command that installs it. Other errors are not changed.
 
     Examples
@@ -61,9 +61,9 @@ def explain_missing_extra() -> Iterator[None]:
         raise
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]
-        if library not in EXTRA_OF_LIBRARY:
+        if library not in _EXTRA_OF_LIBRARY:
             raise
         raise MissingExtraError(
-            f'{library} is not installed: pip install "pacfourier[{EXTRA_OF_LIBRARY[library]}]"',
+            f'{library} is not installed: pip install "pacfourier[{_EXTRA_OF_LIBRARY[library]}]"',
             name=library,
         ) from error

@@ -6,8 +6,6 @@ This module imports nothing, so that the package can fill the list before anythi
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["tensor_loaders", "when_tensors_arrive"]
-
 tensor_loaders: list[Callable[[], Any]] = []
 
 

@@ -17,7 +17,7 @@ if sys.platform != "win32":
     from fcntl import LOCK_EX, LOCK_NB, flock
 
 
-def claimed_file(path: Path) -> BinaryIO | None:
+def _claimed_file(path: Path) -> BinaryIO | None:
     """Open a file to append to it, and lock it until it is closed or the process ends.
 
     Parameters
@@ -43,13 +43,13 @@ def _locked(file: BinaryIO, path: Path) -> BinaryIO | None:
     return None
 
 
-def move_claimed(file: BinaryIO, path: Path, target: Path) -> None:
+def _move_claimed(file: BinaryIO, path: Path, target: Path) -> None:
     """Move a claimed file to another name, completely or not at all.
 
     Parameters
     ----------
     file : binary file
-        The file, as ``claimed_file`` returned it.
+        The file, as ``_claimed_file`` returned it.
     path, target : pathlib.Path
         Its name, and its new name.
     """
@@ -61,7 +61,7 @@ def move_claimed(file: BinaryIO, path: Path, target: Path) -> None:
     path.replace(target)
 
 
-def remove_unclaimed(path: Path) -> None:
+def _remove_unclaimed(path: Path) -> None:
     """Remove a file, unless somebody has claimed it."""
     with suppress(OSError), path.open("rb") as opened:
         if _locked(opened, path):
@@ -99,7 +99,7 @@ def written_file(path: Path) -> Iterator[BinaryIO]:
             with suppress(FileNotFoundError):
                 temporary.chmod(stat.S_IMODE(path.stat().st_mode))
             yield file
-            move_claimed(file, temporary, path)
+            _move_claimed(file, temporary, path)
     except OSError as error:
         raise InputError(f"the output must be writable, got {str(path)!r}: {error}") from None
     finally:
@@ -135,7 +135,7 @@ def write_file(path: Path, data: bytes) -> None:
 def _temporary_file(path: Path) -> tuple[BinaryIO, Path]:
     while True:
         temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-        file = claimed_file(temporary)
+        file = _claimed_file(temporary)
         # Before it was locked, another process may have taken the new file for one left over.
         if file is not None:
             return file, temporary
@@ -145,4 +145,4 @@ def _remove_left_over(path: Path) -> None:
     names = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{32}}")
     for other in path.parent.iterdir():
         if names.fullmatch(other.name):
-            remove_unclaimed(other)
+            _remove_unclaimed(other)

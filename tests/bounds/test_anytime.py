@@ -8,7 +8,7 @@ import pytest
 from scipy import special
 
 from pacfourier import bounds
-from pacfourier.bounds.anytime import last_size, share_of, stream_grid
+from pacfourier.bounds.anytime import _last_size, _share_of, _stream_grid
 from pacfourier.bounds.bernstein import bernstein_factor
 
 LAST = 400
@@ -80,18 +80,18 @@ def test_means_over_pairs_never_fail_too_often_after_a_size(size, heads, epsilon
 
 
 def test_shares_and_grids_are_fixed_before_the_first_row():
-    assert sum(share_of(j) for j in range(10_000)) == pytest.approx(1 - 1 / 10_001)
-    last = stream_grid(10**7)
+    assert sum(_share_of(j) for j in range(10_000)) == pytest.approx(1 - 1 / 10_001)
+    last = _stream_grid(10**7)
     assert sum(point.weight for point in last) < 1
     for n in (2, 100, 10_000):
-        grid = stream_grid(n)
+        grid = _stream_grid(n)
         assert set(grid) < set(last)
         assert min(point.eta for point in grid) < max(0.3, 2 / math.sqrt(n))
         assert all(point.eta * (1 + point.centre) < 1 for point in grid)
 
 
 def test_sizes_are_reached_and_grow():
-    found = [last_size(n) for n in range(2, 3000)]
+    found = [_last_size(n) for n in range(2, 3000)]
     assert all(n / 1.6 <= size <= n for n, (size, _) in enumerate(found, start=2))
     shares = Counter(found)
     assert sum(share for _, share in shares) <= 1
@@ -198,7 +198,7 @@ def test_coverage_at_the_worst_of_many_looks(name):
 
 def test_pairs_are_certified_as_if_the_sample_had_stopped_growing():
     case = {"loss": 0.3, "divergence": 3, "second_moment": 0.145, "n_hypotheses": 200}
-    size, share = last_size(1000)
+    size, share = _last_size(1000)
     found = bounds.anytime_bernstein(**case, n_samples=1000, epsilon=0.05)
     same = bounds.unexpected_bernstein(**case, n_samples=size, epsilon=0.05 * share)
     assert found.value == same.value == pytest.approx(0.39966, abs=1e-5)

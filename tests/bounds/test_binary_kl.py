@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pacfourier.bounds.bernstein import bernstein_factor
-from pacfourier.bounds.binary_kl import LARGEST_EXACT, binary_kl, kldn, klup, log_xi
+from pacfourier.bounds.binary_kl import _LARGEST_EXACT, binary_kl, kldn, klup, log_xi
 
 UNIT = st.one_of(st.just(0.0), st.floats(1e-30, 1.0))
 BUDGET = st.one_of(st.just(0.0), st.floats(1e-30, 20.0), st.floats(1e-30, 1e-6))
@@ -108,7 +108,7 @@ def test_log_xi_is_below_its_bound(m):
 
 
 def test_log_xi_is_its_bound_for_huge_samples():
-    m = 4 * LARGEST_EXACT
+    m = 4 * _LARGEST_EXACT
     assert log_xi(m) == pytest.approx(math.log(2 * math.sqrt(m)))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from pacfourier import bounds
 from pacfourier.bounds import printed
-from pacfourier.bounds.bernstein import bernstein_factor, unexpected_bernstein_fixed
+from pacfourier.bounds.bernstein import _unexpected_bernstein_fixed, bernstein_factor
 from pacfourier.bounds.binary_kl import binary_kl, kldn, klup, log_xi
 
 CASE = {"loss": 0.3, "divergence": 1.0, "n_samples": 10, "epsilon": 0.05}
@@ -38,7 +38,7 @@ VALID = {
     bounds.catoni: CASE | {"C": 1.0},
     bounds.catoni_grid: CASE | {"n_hypotheses": 5},
     bounds.unexpected_bernstein: CASE | {"n_hypotheses": 5, "second_moment": 0.2},
-    unexpected_bernstein_fixed: CASE | {"eta": 0.5, "centre": 0.5, "second_moment": 0.2},
+    _unexpected_bernstein_fixed: CASE | {"eta": 0.5, "centre": 0.5, "second_moment": 0.2},
     bounds.split_kl: SPLIT,
     bounds.f_divergence: POWER | {"mu": 2.0, "binary": True},
     bounds.norm: CASE | {"s": 0.4},
@@ -120,9 +120,9 @@ def test_arguments_are_keywords(function):
 
 def test_rate_stays_below_the_inverse_of_the_largest_value():
     case = CASE | {"second_moment": 0.2, "centre": 0.1}
-    unexpected_bernstein_fixed(**case, eta=1.1)
+    _unexpected_bernstein_fixed(**case, eta=1.1)
     with pytest.raises(ValueError, match=r"^eta must be in \(0, 1\.11111\), got 1\.2\.$"):
-        unexpected_bernstein_fixed(**case, eta=1.2)
+        _unexpected_bernstein_fixed(**case, eta=1.2)
 
 
 def test_one_point_is_enough_without_pairs():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pacfourier import bounds
 from pacfourier.bounds import Bound
-from pacfourier.bounds.bernstein import unexpected_bernstein_fixed
+from pacfourier.bounds.bernstein import _unexpected_bernstein_fixed
 from pacfourier.bounds.binary_kl import klup
 from pacfourier.bounds.safe_side import confidence, safely_rounded
 
@@ -29,9 +29,9 @@ FIXED = {
     "hoeffding_peeling": bounds.hoeffding_peeling,
     "kl": bounds.kl,
     "catoni": partial(bounds.catoni, C=0.5),
-    "bernstein": partial(unexpected_bernstein_fixed, second_moment=0.25, eta=0.4),
+    "bernstein": partial(_unexpected_bernstein_fixed, second_moment=0.25, eta=0.4),
     "bernstein, centred": partial(
-        unexpected_bernstein_fixed, second_moment=0.25, eta=0.9, centre=0.1
+        _unexpected_bernstein_fixed, second_moment=0.25, eta=0.9, centre=0.1
     ),
     "f_divergence": partial(power_bound, mu=1.5, binary=False),
 }
@@ -157,7 +157,7 @@ def test_bernstein_grows_with_the_second_moment(loss, centre, share, moments, n)
     least = (loss - 0.5) ** 2
     case = {"loss": loss, "divergence": 3.0, "n_samples": n, "epsilon": 0.05, "centre": centre}
     low, high = (
-        unexpected_bernstein_fixed(
+        _unexpected_bernstein_fixed(
             **case,
             eta=(0.01 + 0.98 * share) / (1 - centre),
             second_moment=least + moment * (0.25 - least),

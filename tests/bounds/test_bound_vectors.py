@@ -11,13 +11,13 @@ from pacfourier import bounds
 from pacfourier.bounds import printed
 from pacfourier.bounds.arguments import GridPoint, rate_shares
 from pacfourier.bounds.bernstein import (
+    _bernstein_grid,
+    _bernstein_rates,
+    _unexpected_bernstein_fixed,
     bernstein_factor,
-    bernstein_grid,
-    bernstein_rates,
-    unexpected_bernstein_fixed,
 )
 from pacfourier.bounds.binary_kl import klup, log_xi
-from pacfourier.bounds.first_order import Tilt, arc_margins, first_order_grid
+from pacfourier.bounds.first_order import _arc_margins, _Tilt, first_order_grid
 
 N, DIVERGENCE, EPSILON = 1000, 3.0, 0.05
 NATS = DIVERGENCE + math.log(1 / EPSILON)
@@ -98,7 +98,7 @@ VECTORS = {
     "catoni": (partial(bounds.catoni, **CASE, C=0.3), 0.374111),
     "bernstein": (bernstein(**GRID), 0.366468),
     "bernstein, fixed": (
-        partial(unexpected_bernstein_fixed, **CASE, second_moment=0.145, eta=0.4),
+        partial(_unexpected_bernstein_fixed, **CASE, second_moment=0.145, eta=0.4),
         0.359744,
     ),
     "bernstein, M2 = 0.125": (bernstein(**GRID, second_moment=0.125), 0.361641),
@@ -187,9 +187,9 @@ def test_bound_grid(bound, grid):
 @pytest.mark.parametrize(
     ("case", "rates"),
     [
-        (GRID, bernstein_rates(n_terms=500, n_hypotheses=200, epsilon=EPSILON)),
-        (HALF, bernstein_rates(n_terms=500, n_hypotheses=200, epsilon=EPSILON / 2)),
-        (POINTS_GRID, bernstein_rates(n_terms=999, n_hypotheses=200, epsilon=EPSILON)),
+        (GRID, _bernstein_rates(n_terms=500, n_hypotheses=200, epsilon=EPSILON)),
+        (HALF, _bernstein_rates(n_terms=500, n_hypotheses=200, epsilon=EPSILON / 2)),
+        (POINTS_GRID, _bernstein_rates(n_terms=999, n_hypotheses=200, epsilon=EPSILON)),
     ],
 )
 @pytest.mark.parametrize("second_moment", [0.125, 0.145, 0.25])
@@ -199,7 +199,7 @@ def test_centres_cost_at_most_a_thousandth(case, rates, second_moment, divergenc
     case = case | {"divergence": divergence, "second_moment": second_moment}
     third = {key: value for key, value in case.items() if key != "n_hypotheses"}
     third["epsilon"] = case["epsilon"] / 3
-    alone = min(unexpected_bernstein_fixed(**third, eta=eta).value for eta in rates)
+    alone = min(_unexpected_bernstein_fixed(**third, eta=eta).value for eta in rates)
     assert bernstein(**case)().value <= alone + 0.001
 
 
@@ -228,7 +228,7 @@ def test_bernstein_of_another_grid(case, m, n_points, expected):
     grid = tried_grid(centres, lambda centre: 1 - centre, m, nats, 0.4)
     case = {key: value for key, value in case.items() if key not in ("n_hypotheses", "epsilon")}
     value = min(
-        unexpected_bernstein_fixed(**case, epsilon=w * EPSILON, eta=eta, centre=centre).value
+        _unexpected_bernstein_fixed(**case, epsilon=w * EPSILON, eta=eta, centre=centre).value
         for centre, eta, w in grid
     )
     assert len(grid) == n_points
@@ -239,22 +239,22 @@ def test_first_order_of_another_grid():
     centres = (0, 0.2, 0.4, 0.6, 0.8, 0.9)
     nats = 2 * (math.log(48 / EPSILON) + 1)
     grid = tried_grid(centres, lambda centre: 1 + centre, N, nats, 0.5)
-    tilted = Tilt(AMPLITUDE, 0.4, DIVERGENCE, AMPLITUDE**2, 1.0)
-    margins = arc_margins(tilted, grid, np.asarray([0.4]), n_samples=N, epsilon=EPSILON)
+    tilted = _Tilt(AMPLITUDE, 0.4, DIVERGENCE, AMPLITUDE**2, 1.0)
+    margins = _arc_margins(tilted, grid, np.asarray([0.4]), n_samples=N, epsilon=EPSILON)
     assert margins.shape == (42, 1)
     assert (1 - margins.max() ** 2) / 2 == pytest.approx(0.356776, abs=6e-7)
 
 
-@pytest.mark.parametrize("grid_of", [bernstein_grid, first_order_grid])
+@pytest.mark.parametrize("grid_of", [_bernstein_grid, first_order_grid])
 @pytest.mark.parametrize("n", [1, 2, 100, 4551, 10**7])
 def test_weights_of_a_grid_sum_to_one(grid_of, n):
-    size = "n_terms" if grid_of is bernstein_grid else "n_samples"
+    size = "n_terms" if grid_of is _bernstein_grid else "n_samples"
     grid = grid_of(**{size: n}, n_hypotheses=200, epsilon=EPSILON)
     weights = np.asarray([point.weight for point in grid])
     assert weights.sum() == pytest.approx(1.0, abs=1e-12)
     assert (weights > 0).all()
     largest = [
-        1 - point.centre if grid_of is bernstein_grid else 1 + point.centre for point in grid
+        1 - point.centre if grid_of is _bernstein_grid else 1 + point.centre for point in grid
     ]
     # The moment needs a rate times the largest value below one.
     assert max(point.eta * each for point, each in zip(grid, largest, strict=True)) < 0.91

@@ -8,10 +8,10 @@ from scipy import special
 
 from pacfourier import bounds
 from pacfourier.bounds.arguments import GridPoint
-from pacfourier.bounds.bernstein import bernstein_factor, unexpected_bernstein_fixed
+from pacfourier.bounds.bernstein import _unexpected_bernstein_fixed, bernstein_factor
 from pacfourier.bounds.binary_kl import binary_kl, log_xi
-from pacfourier.bounds.f_divergence import largest_variance, log_moment
-from pacfourier.bounds.first_order import Tilt, arc_margins
+from pacfourier.bounds.f_divergence import _log_moment, largest_variance
+from pacfourier.bounds.first_order import _arc_margins, _Tilt
 
 ROUNDING = 1e-10
 SIZES = range(2, 7)
@@ -165,7 +165,7 @@ def test_moments_of_the_landmark_mixture_are_at_most_one(finite_law, n):
 def test_moment_of_the_conjugate_order(finite_law, n, n_classes, mu):
     rng = np.random.default_rng([n, n_classes])
     variance = largest_variance(n, binary=n_classes == 2)
-    ceiling = math.exp(log_moment(mu, variance=variance, n_terms=n // 2))
+    ceiling = math.exp(_log_moment(mu, variance=variance, n_terms=n // 2))
     for _ in range(5):
         law = finite_law(rng, n_classes=n_classes)
         moment = sum(
@@ -221,12 +221,12 @@ def test_fixed_bounds_invert_their_moments(pairs):
             ),
             (bounds.catoni, {"C": C}, catoni_exponent(loss, truth, m, C)),
             (
-                unexpected_bernstein_fixed,
+                _unexpected_bernstein_fixed,
                 {"eta": eta, "second_moment": square},
                 bernstein_exponent(loss - 0.5, square, truth - 0.5, m, eta, 0.5),
             ),
             (
-                unexpected_bernstein_fixed,
+                _unexpected_bernstein_fixed,
                 {"eta": share / (1 - centre), "centre": centre, "second_moment": square},
                 bernstein_exponent(
                     loss - centre,
@@ -270,9 +270,9 @@ def test_first_order_inverts_its_moment(rng):
         divergence = float(exponent) - math.log(math.pi / arc) + math.log(weight * epsilon)
         if divergence >= 0:
             n_checked += 1
-            tilted = Tilt(amplitude, (units**2).mean().real, divergence, amplitude**2, 1.0)
+            tilted = _Tilt(amplitude, (units**2).mean().real, divergence, amplitude**2, 1.0)
             grid = (GridPoint(centre, share / (1 + centre), weight),)
-            margin = arc_margins(tilted, grid, np.asarray([arc]), n_samples=n, epsilon=epsilon)
+            margin = _arc_margins(tilted, grid, np.asarray([arc]), n_samples=n, epsilon=epsilon)
             # The midpoint rule is off by less than arc^2 / 4000^2.
             assert margin.item() == pytest.approx(truth, abs=1e-5)
     assert n_checked > 50

@@ -10,7 +10,7 @@ from scipy import optimize
 
 from pacfourier import bounds
 from pacfourier.bounds.first_order import first_order_grid
-from pacfourier.bounds.frozen import SHARES, log_wealth
+from pacfourier.bounds.frozen import _SHARES, _log_wealth
 
 # Laws of a score with two values (high, low), and the chances of the high one.
 PAIRS = [(1.0, -1.0), (1.0, 0.0), (0.9, -1.0), (0.3, -0.2)]
@@ -38,12 +38,12 @@ BOUNDS = {"betting": betting, "first_order": first_order}
 def naive_wealth(scores, mean):
     """The mean over the shares of products of 1 + lambda (Z - r), lambda = g / (1 + r)."""
     total = 0.0
-    for share in SHARES:
+    for share in _SHARES:
         wealth, rate = 1.0, share / (1 + mean)
         for score in scores:
             wealth *= 1 + rate * (score - mean)
         total += wealth
-    return total / len(SHARES)
+    return total / len(_SHARES)
 
 
 def naive_rho(scores, epsilon):
@@ -64,7 +64,7 @@ def naive_rho(scores, epsilon):
 def test_the_wealth_is_its_naive_twin_and_decreases(rng):
     scores = rng.uniform(-1, 1, 30)
     means = [0.0, 0.1, 0.5, 0.99]
-    wealths = [log_wealth(scores, mean) for mean in means]
+    wealths = [_log_wealth(scores, mean) for mean in means]
     assert wealths == pytest.approx([math.log(naive_wealth(scores, mean)) for mean in means])
     assert wealths == sorted(wealths, reverse=True)
 
@@ -76,7 +76,7 @@ def test_betting_is_the_root_of_the_wealth(rng):
     assert bound.parameters["rho"] == pytest.approx(root, abs=1e-9)
     assert bound.value == pytest.approx((1 - 0.9 * root**2) / 2, abs=1e-9)
     # Rounding never makes it too small.
-    assert log_wealth(scores, bound.parameters["rho"]) >= math.log(20)
+    assert _log_wealth(scores, bound.parameters["rho"]) >= math.log(20)
 
 
 def test_first_order_is_its_naive_twin(rng):
@@ -101,7 +101,7 @@ def test_vectors():
 
 
 def test_the_shares_are_fixed_numbers():
-    assert ((SHARES > 0) & (SHARES < 1)).all()
+    assert ((_SHARES > 0) & (_SHARES < 1)).all()
 
 
 def test_no_bet_has_an_expected_gain():
@@ -109,7 +109,7 @@ def test_no_bet_has_an_expected_gain():
     values, masses = np.asarray([-1.0, 0.2, 0.9]), np.asarray([0.2, 0.5, 0.3])
     mean, expected = float(values @ masses), 0.0
     for sample in product(range(3), repeat=5):
-        wealth = math.exp(log_wealth(values[list(sample)], mean))
+        wealth = math.exp(_log_wealth(values[list(sample)], mean))
         expected += wealth * masses[list(sample)].prod()
     assert expected == pytest.approx(1, abs=1e-12)
 

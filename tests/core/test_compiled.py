@@ -11,8 +11,8 @@ import pytest
 from numba import config, njit
 
 import pacfourier
-from pacfourier.core.compiled import SOURCES
-from pacfourier.core.loops import prefer_wide_vectors
+from pacfourier.core.compiled import _SOURCES
+from pacfourier.core.loops import _prefer_wide_vectors
 
 PACKAGE = Path(pacfourier.__file__).parent
 
@@ -142,7 +142,7 @@ def test_compiled_code_depends_on_all_files_that_it_takes_anything_from():
                 assert node.module.startswith("pacfourier.core.")
                 needed.add(node.module.removeprefix("pacfourier.core.").replace(".", "/") + ".py")
     # No compiled function takes anything from it.
-    assert set(SOURCES) == needed - {"forks.py"}
+    assert set(_SOURCES) == needed - {"forks.py"}
 
 
 def test_only_the_function_that_asks_gets_wide_vectors():
@@ -151,7 +151,7 @@ def test_only_the_function_that_asks_gets_wide_vectors():
             x[i] *= 2
 
     def widely_doubled(x):
-        prefer_wide_vectors()
+        _prefer_wide_vectors()
         for i in range(len(x)):
             x[i] *= 2
 

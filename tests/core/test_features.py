@@ -13,7 +13,7 @@ from pacfourier.core.features import (
 )
 from pacfourier.core.precision import phase_sizes, precision_groups
 from pacfourier.core.prior.bandwidth import (
-    MEDIAN_SAMPLES,
+    _MEDIAN_SAMPLES,
     median_gamma,
     median_rows,
     merged_moments,
@@ -156,9 +156,9 @@ def test_median_gamma_is_the_median_heuristic(rng):
 
 
 def test_median_gamma_takes_a_sample_of_large_data(rng):
-    rows = median_rows(3 * MEDIAN_SAMPLES, rng)
-    assert len(np.unique(rows)) == MEDIAN_SAMPLES
-    X = rng.standard_normal((3 * MEDIAN_SAMPLES, 3))
+    rows = median_rows(3 * _MEDIAN_SAMPLES, rng)
+    assert len(np.unique(rows)) == _MEDIAN_SAMPLES
+    X = rng.standard_normal((3 * _MEDIAN_SAMPLES, 3))
     assert median_gamma(X[rows]) == pytest.approx(1 / (2 * 2.1**2), rel=0.2)
     np.testing.assert_array_equal(median_rows(5, rng), np.arange(5))
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pacfourier.data.holdout import (
-    MOST_HELD_OUT,
+    _MOST_HELD_OUT,
     Kinship,
     kinship_of,
     n_held_out,
@@ -19,7 +19,7 @@ from pacfourier.data.holdout import (
 
 def test_a_given_share_is_taken_as_given_and_only_the_usual_one_has_a_limit():
     assert n_held_out(0.2, 1_000_000) == 200_000
-    assert n_held_out(True, 1_000_000) == MOST_HELD_OUT
+    assert n_held_out(True, 1_000_000) == _MOST_HELD_OUT
     assert n_held_out(True, 101) == n_held_out(0.2, 101) == 21
 
 

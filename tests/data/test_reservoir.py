@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse, stats
 
 from pacfourier.data import reservoir
-from pacfourier.data.reservoir import reservoir_of, row_keys
+from pacfourier.data.reservoir import _row_keys, reservoir_of
 from pacfourier.data.samples import Block
 
 
@@ -53,7 +53,7 @@ def test_a_small_sample_is_kept_as_it_is(block):
 def test_keys_are_uniform_and_differ_from_seed_to_seed():
     """Rows that differ in one small integer; the Kolmogorov distance at level 1e-6."""
     X = np.arange(5000.0)[:, np.newaxis]
-    keys = [row_keys(X, seed).astype(float) / 2.0**64 for seed in (0, 1, 2**64 - 1)]
+    keys = [_row_keys(X, seed).astype(float) / 2.0**64 for seed in (0, 1, 2**64 - 1)]
     for each in keys:
         assert stats.kstest(each, "uniform").pvalue > 1e-6
     for first, second in ((0, 1), (1, 2), (0, 2)):

@@ -10,7 +10,7 @@ from pacfourier import PBRFF, BoostedRFF
 from pacfourier.core.alignment.targets import target_of
 from pacfourier.core.boosting.cosine_model import hinge_losses, moved_model, square_losses
 from pacfourier.estimators import boosted_rff, training
-from pacfourier.estimators.boosted_rff import LOSSES, _round_sizes, scaled_outputs
+from pacfourier.estimators.boosted_rff import _LOSSES, _round_sizes, _scaled_outputs
 from pacfourier.estimators.training import drawn_frequencies
 
 
@@ -260,8 +260,8 @@ def test_labels_become_signs_and_numbers_of_deviation_one():
     def outputs(y, copies=None):
         y = np.asarray(y)
         copies = np.ones(len(y)) if copies is None else copies
-        values, loss = scaled_outputs(target_of(y), y, copies)
-        return values, LOSSES[loss]
+        values, loss = _scaled_outputs(target_of(y), y, copies)
+        return values, _LOSSES[loss]
 
     signs, losses = outputs(["b", "a", "b"])
     np.testing.assert_array_equal(signs, [[1], [-1], [1]])

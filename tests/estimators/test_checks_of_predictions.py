@@ -8,7 +8,7 @@ import sklearn
 from sklearn.utils.validation import validate_data
 
 from pacfourier import PBRFF, FourierClassifier, FourierRegressor
-from pacfourier.data.samples import LARGEST, is_plain
+from pacfourier.data.samples import _LARGEST, is_plain
 
 N_ROWS = 1500
 X = np.random.default_rng(0).standard_normal((N_ROWS, 4))
@@ -99,4 +99,4 @@ def test_rows_are_read_once_if_nothing_is_wrong(monkeypatch):
     monkeypatch.setattr(model, "_numbers", None, raising=False)
     assert len(model.predict(X)) == N_ROWS
     with sklearn.config_context(assume_finite=True):
-        assert len(model.predict(10 * LARGEST * X)) == N_ROWS
+        assert len(model.predict(10 * _LARGEST * X)) == N_ROWS

@@ -16,7 +16,7 @@ from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.core.alignment.sums import balanced_losses
 from pacfourier.data import reservoir
 from pacfourier.estimators import complementary
-from pacfourier.estimators.complementary import MOST_REVISED, shortlist_size
+from pacfourier.estimators.complementary import _MOST_REVISED, _shortlist_size
 
 X, Y = load_iris(return_X_y=True)
 LABELS = {
@@ -53,7 +53,7 @@ def naive_choice(fitted, weights, outputs, n_frequencies=6):
     Then put into each place the one that decreases the error most.
     """
     shortlist = np.argsort(fitted.selection_losses_, kind="stable")
-    shortlist = shortlist[: shortlist_size(n_frequencies, len(X))]
+    shortlist = shortlist[: _shortlist_size(n_frequencies, len(X))]
     roots, kept = np.sqrt(weights)[:, np.newaxis], []
     outputs = outputs / np.sqrt([np.cov(each, aweights=weights, bias=True) for each in outputs.T])
     merits = np.maximum(1 - 2 * balanced_losses(fitted.sums_, fitted._target), 0) ** 0.25
@@ -93,11 +93,11 @@ def test_the_choice_is_that_of_new_fits_with_every_candidate(class_weight, rng):
 
 def test_the_choice_of_few_frequencies_is_revised(monkeypatch):
     """Forward selection takes the first of more. An exchange changes some of them."""
-    few, more = (model(n_frequencies=n).fit(X, Y) for n in (MOST_REVISED, MOST_REVISED + 1))
-    monkeypatch.setattr(complementary, "MOST_REVISED", 0)
-    forward = few.redraw(n_frequencies=MOST_REVISED)
+    few, more = (model(n_frequencies=n).fit(X, Y) for n in (_MOST_REVISED, _MOST_REVISED + 1))
+    monkeypatch.setattr(complementary, "_MOST_REVISED", 0)
+    forward = few.redraw(n_frequencies=_MOST_REVISED)
     np.testing.assert_array_equal(more.kept_[:-1], forward.kept_)
-    assert 0 < (few.kept_ != forward.kept_).sum() < MOST_REVISED
+    assert 0 < (few.kept_ != forward.kept_).sum() < _MOST_REVISED
 
 
 def test_weights_change_the_choice():

@@ -23,7 +23,7 @@ from pacfourier.bounds import BoundRecord
 from pacfourier.data.samples import Block, Sample
 from pacfourier.estimators.base import drawn_seed
 from pacfourier.estimators.frozen_kernels import frozen_kernel
-from pacfourier.estimators.gibbs_rff import SPLIT_STREAM, split_sample
+from pacfourier.estimators.gibbs_rff import SPLIT_STREAM, _split_sample
 from pacfourier.pacbayes.holdout import FreshRows, frozen_certificate
 from reproduction.datasets import load
 
@@ -234,7 +234,7 @@ def overfitted():
         rows, labels = noise(rng)
         model = GibbsRFF(6, gamma=0.02, certify=1 / 3, random_state=seed, **settings)
         stream = np.random.default_rng([drawn_seed(seed), SPLIT_STREAM])
-        rest, _ = split_sample(Sample(Block(rows, labels)), 1 / 3, stream)
+        rest, _ = _split_sample(Sample(Block(rows, labels)), 1 / 3, stream)
         found.append((model.fit(rows, labels), rest.whole))
     return found
 

@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_limits
 
 from pacfourier import GibbsRFF, alignment_losses, bounds, spectra
 from pacfourier.bounds.divergences import kl_divergence
-from pacfourier.bounds.first_order import first_order_of_measure
+from pacfourier.bounds.first_order import _first_order_of_measure
 from pacfourier.core.sampling.smc import gibbs_run, pilot_schedule
 from pacfourier.data.samples import Block, Sample
 from pacfourier.estimators import gibbs_rff
@@ -180,13 +180,13 @@ def test_first_order_pays_the_mass_of_the_measure(rng):
         "epsilon": 0.1,
     }
     plain = bounds.first_order(prior=prior, **shared)
-    same = first_order_of_measure(log_prior=np.log(prior), n_hypotheses=6, **shared)
+    same = _first_order_of_measure(log_prior=np.log(prior), n_hypotheses=6, **shared)
     assert same.value == plain.value
-    lighter = first_order_of_measure(log_prior=np.log(prior) - 3, n_hypotheses=6, **shared)
+    lighter = _first_order_of_measure(log_prior=np.log(prior) - 3, n_hypotheses=6, **shared)
     assert lighter.value > plain.value
-    heavy = first_order_of_measure(log_prior=np.log(prior) + 50, n_hypotheses=6, **shared)
+    heavy = _first_order_of_measure(log_prior=np.log(prior) + 50, n_hypotheses=6, **shared)
     tilted = posterior * amplitudes / (posterior @ amplitudes)
-    free = first_order_of_measure(log_prior=np.log(tilted), n_hypotheses=6, **shared)
+    free = _first_order_of_measure(log_prior=np.log(tilted), n_hypotheses=6, **shared)
     assert heavy.value == pytest.approx(free.value)
 
 
@@ -227,8 +227,8 @@ def test_the_run_follows_the_pilot_and_never_itself(sample):
     seed = int(np.random.RandomState(0).randint(0, 2**32, dtype=np.uint64))
     target = model._tempered_posterior(Sample(Block(*sample)), len(sample[1]), seed)
     pilot, frozen = (np.random.default_rng([seed, stream]) for stream in (0, 1))
-    schedule = pilot_schedule(target, gibbs_rff.PILOT_PARTICLES, 2, 10, gibbs_rff.N_MOVES, pilot)
-    run = gibbs_run(target, schedule, 20, 2, gibbs_rff.N_MOVES, frozen)
+    schedule = pilot_schedule(target, gibbs_rff._PILOT_PARTICLES, 2, 10, gibbs_rff._N_MOVES, pilot)
+    run = gibbs_run(target, schedule, 20, 2, gibbs_rff._N_MOVES, frozen)
     np.testing.assert_array_equal(target.frequencies(run.particles), model.frequencies_)
     more = small(sample, n_frequencies=35, n_particles=1)
     np.testing.assert_array_equal(more.schedule_.powers, model.schedule_.powers)

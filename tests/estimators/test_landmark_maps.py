@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from pacfourier import PBLandmarks, RBFLandmarks, bounds
 from pacfourier.bounds.divergences import kl_divergence
 from pacfourier.data.samples import Block, Sample
-from pacfourier.data.selection import equal_shares, landmark_count, select_landmarks
+from pacfourier.data.selection import _equal_shares, _landmark_count, select_landmarks
 from reproduction.datasets import load
 from reproduction.plan import TOYS
 from reproduction.toy import toy_row
@@ -33,11 +33,11 @@ def statuses(certificate):
 
 
 def test_shares_are_as_equal_as_the_classes_allow():
-    assert equal_shares(6, [10, 10, 10]).tolist() == [2, 2, 2]
-    assert equal_shares(7, [100, 2, 100]).sum() == 7
-    assert equal_shares(7, [100, 2, 100])[1] == 2
-    assert equal_shares(12, [10, 1, 1]).tolist() == [10, 1, 1]
-    assert equal_shares(1, [5, 6]).tolist() == [0, 1]
+    assert _equal_shares(6, [10, 10, 10]).tolist() == [2, 2, 2]
+    assert _equal_shares(7, [100, 2, 100]).sum() == 7
+    assert _equal_shares(7, [100, 2, 100])[1] == 2
+    assert _equal_shares(12, [10, 1, 1]).tolist() == [10, 1, 1]
+    assert _equal_shares(1, [5, 6]).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("landmarks", ["stratified", "medoids", "kmeans"])
@@ -47,7 +47,7 @@ def test_landmarks_by_class_take_equal_shares(landmarks, count, sample, rng):
     chosen = selected(landmarks, count, X, y, rng)
     assert chosen.points.shape == (count, 3)
     counts = [np.sum(chosen.labels == label) for label in range(3)]
-    assert counts == equal_shares(count, [20, 40, 60]).tolist()
+    assert counts == _equal_shares(count, [20, 40, 60]).tolist()
     if landmarks == "kmeans":
         assert chosen.indices is None
     else:
@@ -103,7 +103,7 @@ def test_landmarks_may_come_from_a_function(estimator, sample):
 
 @pytest.mark.parametrize(("n_landmarks", "expected"), [(7, 7), (0.1, 12), (1.0, 120), (1, 1)])
 def test_landmarks_are_counted_or_a_fraction(n_landmarks, expected):
-    assert landmark_count(n_landmarks, 120) == expected
+    assert _landmark_count(n_landmarks, 120) == expected
 
 
 def test_partial_fit_and_merge_equal_fit_for_given_landmarks(sample):

@@ -15,7 +15,7 @@ from pacfourier.pacbayes.evidence import (
     bounds_to_try,
     default_bound,
 )
-from pacfourier.pacbayes.posteriors import gibbs_posterior, least_bounded_temperature
+from pacfourier.pacbayes.posteriors import _least_bounded_temperature, gibbs_posterior
 from pacfourier.pacbayes.yardsticks import KernelYardsticks
 
 
@@ -162,7 +162,7 @@ def test_certified_temperature_beats_the_others(evidence):
         return value_of("auto", gibbs_posterior(evidence.losses, t), evidence)
 
     bound = partial(default_bound, evidence, epsilon=0.05)
-    best = value(least_bounded_temperature(evidence.losses, bound))
+    best = value(_least_bounded_temperature(evidence.losses, bound))
     assert best <= min(value(t) for t in np.geomspace(0.1, 1e4, 40)) + 1e-3
 
 

@@ -6,17 +6,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pacfourier.bounds.divergences import (
-    chi_square_divergence,
+    _chi_square_divergence,
     kl_divergence,
     log_power_mean,
     power_divergence,
 )
 from pacfourier.pacbayes.balls import divergence_ball_posterior, kl_ball_posterior
 from pacfourier.pacbayes.posteriors import (
-    effective_sample_size,
+    _effective_sample_size,
+    _log_gibbs_size,
     gibbs_posterior,
     inverse_temperature_of_size,
-    log_gibbs_size,
 )
 
 # Losses on a grid: apart by 1e-3 or equal, so that ties are real ties.
@@ -80,21 +80,21 @@ def test_kl_ball_is_the_gibbs_posterior_on_its_surface(losses, rho):
 def test_inverse_temperature_gives_the_asked_size(size, rng):
     losses = rng.random(100)
     t = inverse_temperature_of_size(losses, size)
-    width = effective_sample_size(gibbs_posterior(losses, t))
+    width = _effective_sample_size(gibbs_posterior(losses, t))
     assert width == pytest.approx(min(size, 100), rel=1e-6)
 
 
 @pytest.mark.parametrize("t", [0.0, 3.0, 1e3, 1e6])
 def test_the_size_of_a_gibbs_posterior_is_that_of_its_weights(t, rng):
     losses = rng.random(100)
-    size = effective_sample_size(gibbs_posterior(losses, t))
-    assert log_gibbs_size(losses - losses.min(), t) == pytest.approx(np.log(size), abs=1e-12)
+    size = _effective_sample_size(gibbs_posterior(losses, t))
+    assert _log_gibbs_size(losses - losses.min(), t) == pytest.approx(np.log(size), abs=1e-12)
 
 
 def test_inverse_temperature_of_tied_losses_is_that_of_the_ties():
     losses = np.array([0.1, 0.1, 0.1, 0.9])
     t = inverse_temperature_of_size(losses, 2)
-    assert effective_sample_size(gibbs_posterior(losses, t)) == pytest.approx(3, rel=1e-6)
+    assert _effective_sample_size(gibbs_posterior(losses, t)) == pytest.approx(3, rel=1e-6)
     assert inverse_temperature_of_size(np.full(5, 0.3), 2) == 0.0
 
 
@@ -164,11 +164,11 @@ def test_chi_square_ball_has_the_effective_size_of_its_radius(losses, rho):
     """While the ball binds, ESS = 1 / (rho / N + 1 / N)."""
     n = len(losses)
     posterior = divergence_ball_posterior(losses, rho)
-    if chi_square_divergence(posterior) < rho - 1e-9:
+    if _chi_square_divergence(posterior) < rho - 1e-9:
         n_best = np.sum(losses == losses.min())
-        assert effective_sample_size(posterior) == pytest.approx(n_best)
+        assert _effective_sample_size(posterior) == pytest.approx(n_best)
     else:
-        size = effective_sample_size(posterior)
+        size = _effective_sample_size(posterior)
         assert size == pytest.approx(1 / (rho / n + 1 / n), rel=1e-9)
 
 

@@ -12,17 +12,17 @@ from scipy import special, stats
 from pacfourier.bounds import holdout
 from pacfourier.pacbayes.predictions import (
     Confidences,
-    abstention_start,
-    accepted_counts,
+    _abstention_start,
+    _accepted_counts,
+    _fewest_rows,
+    _last_threshold,
+    _least_share,
+    _most_errors,
     certified_abstention,
-    fewest_rows,
     half_width,
-    last_threshold,
     least_half_widths,
     least_rates,
-    least_share,
     mean_loss_bound,
-    most_errors,
 )
 
 # Sums of probabilities over all outcomes are rounded.
@@ -162,16 +162,16 @@ def test_steady_losses_have_a_small_bound():
 @pytest.mark.parametrize("n_rows", [1, 50, 299])
 def test_most_errors_is_the_last_with_a_small_probability(n_rows, rate):
     below = stats.binom.cdf(np.arange(n_rows), n_rows, rate) <= 0.05
-    assert most_errors(n_rows, rate, 0.05) == below.sum() - 1
+    assert _most_errors(n_rows, rate, 0.05) == below.sum() - 1
 
 
 def test_fewest_rows_are_the_first_in_which_the_errors_are_tolerated():
     for n_errors, rate in product([0, 1, 2], [0.01, 0.2]):
-        n_rows = fewest_rows(n_errors, rate, 0.05, 10_000)
-        assert most_errors(n_rows, rate, 0.05) == n_errors
-        assert most_errors(n_rows - 1, rate, 0.05) == n_errors - 1
-    assert fewest_rows(0, 0.01, 0.05, 10_000) == 299
-    assert fewest_rows(0, 0.01, 0.05, 100) == 100
+        n_rows = _fewest_rows(n_errors, rate, 0.05, 10_000)
+        assert _most_errors(n_rows, rate, 0.05) == n_errors
+        assert _most_errors(n_rows - 1, rate, 0.05) == n_errors - 1
+    assert _fewest_rows(0, 0.01, 0.05, 10_000) == 299
+    assert _fewest_rows(0, 0.01, 0.05, 100) == 100
 
 
 @pytest.mark.parametrize("law", [[0.1] * 10, [0.85, 0.05, 0.1], [0.5, 0.39, 0.01, 0.1]])
@@ -291,8 +291,8 @@ def claimed_atoms(counts, start, **options):
     """For every outcome, the atoms down to which the error among accepted rows is claimed."""
     claims = np.zeros((len(counts), counts.shape[1] // 2), dtype=bool)
     for claim, each in zip(claims, counts, strict=True):
-        accepted = accepted_counts(*small_sample(each))
-        last = last_threshold(accepted, start, **options)
+        accepted = _accepted_counts(*small_sample(each))
+        last = _last_threshold(accepted, start, **options)
         tested = (accepted.n_rows > start) & (np.arange(len(accepted.n_rows)) <= last)
         claim[-accepted.thresholds[tested].astype(int)] = True
     return claims
@@ -383,7 +383,7 @@ def test_the_rule_to_stop_at_the_first_failure_is_needed():
     is_wrong = np.random.default_rng(1).random((n_samples, n_rows)) < error + 1e-9
     ranks = np.arange(1, n_rows + 1)
     passes = stats.binom.cdf(np.cumsum(is_wrong, axis=1), ranks, error) <= epsilon
-    failures = passes[:, abstention_start(n_rows, error, epsilon) :].any(axis=1).mean()
+    failures = passes[:, _abstention_start(n_rows, error, epsilon) :].any(axis=1).mean()
     assert failures > epsilon + 4 * math.sqrt(epsilon * (1 - epsilon) / n_samples)
 
 
@@ -442,7 +442,7 @@ def test_ties_are_accepted_together_and_their_errors_count_first():
     ("n_rows", "start"), [(100_000, 10_000), (1256, 628), (1255, 473), (900, 299), (299, 299)]
 )
 def test_the_start_is_a_tenth_or_tolerates_as_many_errors_as_half_of_the_rows_do(n_rows, start):
-    assert abstention_start(n_rows, 0.01, 0.05) == start
+    assert _abstention_start(n_rows, 0.01, 0.05) == start
 
 
 def test_accepted_shares_are_covered_at_all_thresholds():
@@ -450,7 +450,7 @@ def test_accepted_shares_are_covered_at_all_thresholds():
     n_rows, epsilon, n_samples = 50, 0.2, 4000
     values = np.sort(np.random.default_rng(0).random((n_samples, n_rows)), axis=1)
     shares = np.arange(1, n_rows + 1) / n_rows
-    bounds = np.array([least_share(share, n_rows, epsilon) for share in shares])
+    bounds = np.array([_least_share(share, n_rows, epsilon) for share in shares])
     failures = (bounds > values + ROUNDING).any(axis=1).mean()
     assert 0 < failures <= epsilon + 4 * math.sqrt(epsilon * (1 - epsilon) / n_samples)
-    assert least_share(0.1, 10, 0.9) == least_share(0.1, 10, 0.5) == 0.0
+    assert _least_share(0.1, 10, 0.9) == _least_share(0.1, 10, 0.5) == 0.0

@@ -6,13 +6,13 @@ import pytest
 
 from pacfourier import PBRFF, RFF, PBLandmarks, alignment_losses
 from pacfourier.core.alignment.sums import alignment_sums
-from pacfourier.core.alignment.targets import ContinuousTarget, target_of
+from pacfourier.core.alignment.targets import _ContinuousTarget, target_of
 from pacfourier.pacbayes.certificate import label_yardsticks
 from pacfourier.pacbayes.yardsticks import (
     KernelYardsticks,
     LandmarkYardsticks,
-    least_kernel_loss,
-    least_unrelated_loss,
+    _least_kernel_loss,
+    _least_unrelated_loss,
     normalised_loss,
     yardstick_facts,
 )
@@ -47,7 +47,7 @@ def test_no_kernel_of_classes_is_better_than_the_perfect_one(n_classes, concentr
     shares = rng.dirichlet(np.full(n_classes, concentration))
     signs = agreements(np.arange(n_classes))
     best = 0.5 + least_loss(-signs * np.outer(shares, shares) / 2)
-    assert least_kernel_loss(shares) == pytest.approx(best, abs=SOLVER_GAP)
+    assert _least_kernel_loss(shares) == pytest.approx(best, abs=SOLVER_GAP)
 
 
 @pytest.mark.parametrize("counts", [(3, 5), (1, 7), (2, 3, 4), (1, 1, 6), (1, 1, 1, 1), (2,) * 4])
@@ -57,13 +57,13 @@ def test_no_kernel_of_samples_is_better_than_the_perfect_one(counts):
     n = len(labels)
     weights = -(agreements(labels) - np.eye(n)) / (2 * n * (n - 1))
     best = 0.5 + least_loss(weights)
-    assert least_kernel_loss(np.array(counts) / n, n) == pytest.approx(best, abs=SOLVER_GAP)
+    assert _least_kernel_loss(np.array(counts) / n, n) == pytest.approx(best, abs=SOLVER_GAP)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 10, 1000])
 def test_equal_classes_have_a_closed_form_that_the_simplex_attains(n_classes):
     shares = np.full(n_classes, 1 / n_classes)
-    assert least_kernel_loss(shares) == pytest.approx(0.5 - 1 / n_classes, abs=1e-15)
+    assert _least_kernel_loss(shares) == pytest.approx(0.5 - 1 / n_classes, abs=1e-15)
     simplex = (n_classes * np.eye(n_classes) - 1) / (n_classes - 1)
     signs = agreements(np.arange(n_classes))
     attained = 0.5 - np.sum(signs * simplex) / (2 * n_classes**2)
@@ -72,8 +72,8 @@ def test_equal_classes_have_a_closed_form_that_the_simplex_attains(n_classes):
 
 @pytest.mark.parametrize("share", [0.5, 0.5001, 0.9, 1.0])
 def test_two_classes_can_be_told_apart_perfectly(share):
-    assert least_kernel_loss([share, 1 - share]) == pytest.approx(0, abs=1e-15)
-    assert least_kernel_loss([share, 1 - share], 50) == pytest.approx(0, abs=1e-15)
+    assert _least_kernel_loss([share, 1 - share]) == pytest.approx(0, abs=1e-15)
+    assert _least_kernel_loss([share, 1 - share], 50) == pytest.approx(0, abs=1e-15)
 
 
 def test_a_closed_polygon_in_the_plane_is_perfect(rng):
@@ -86,7 +86,7 @@ def test_a_closed_polygon_in_the_plane_is_perfect(rng):
     np.testing.assert_allclose(np.abs(v), 1, rtol=1e-12)
     kernel = np.outer(v, v.conj()).real
     loss = np.sum(np.outer(p, p) * (1 - agreements(np.arange(3)) * kernel) / 2)
-    assert least_kernel_loss(p) == pytest.approx(loss, abs=1e-12)
+    assert _least_kernel_loss(p) == pytest.approx(loss, abs=1e-12)
 
 
 @pytest.mark.parametrize("shares", [(0.5, 0.5), (0.2, 0.8), (0.1,) * 10, (0.8, 0.1, 0.1)])
@@ -95,8 +95,8 @@ def test_no_kernel_unrelated_to_the_labels_is_better_than_zero_and_constant(shar
     shares = np.array(shares)
     agreement = 2 * shares @ shares - 1
     best = 0.5 + least_loss(-agreement * np.full((3, 3), 1 / 9) / 2)
-    assert least_unrelated_loss(agreement) == pytest.approx(best, abs=SOLVER_GAP)
-    assert least_unrelated_loss(agreement) == min(0.5, 1 - shares @ shares)
+    assert _least_unrelated_loss(agreement) == pytest.approx(best, abs=SOLVER_GAP)
+    assert _least_unrelated_loss(agreement) == min(0.5, 1 - shares @ shares)
 
 
 @pytest.mark.parametrize("counts", [(4, 4), (2, 9), (3, 3, 3), (7, 1, 2), (1, 1, 1, 1)])
@@ -161,7 +161,7 @@ def test_label_sets_and_numbers_have_no_perfect_loss(rng):
 def test_codes_that_agree_like_classes_need_not_be_classes(rng):
     """Numbers with the same agreement matrix are not taken for classes."""
 
-    class Disguised(ContinuousTarget):
+    class Disguised(_ContinuousTarget):
         def agreement(self, totals):
             return 2 * np.eye(len(totals)) - 1
 

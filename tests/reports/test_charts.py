@@ -10,7 +10,9 @@ from pacfourier.reports.charts import (
     HEIGHT,
     WIDTH,
     Axis,
-    Frame,
+    _Frame,
+    _round_numbers,
+    _tick_text,
     bars,
     bars_below,
     chart,
@@ -21,17 +23,15 @@ from pacfourier.reports.charts import (
     legend,
     line,
     number_axis,
-    round_numbers,
     rows_of_dots,
     seconds_of,
     share_axis,
     shortened,
     stems,
     strip,
-    tick_text,
 )
 
-UNIT = Frame(Axis("x", 0.0, 10.0, ()), Axis("y", 0.0, 1.0, ()))
+UNIT = _Frame(Axis("x", 0.0, 10.0, ()), Axis("y", 0.0, 1.0, ()))
 NASTY = '<b>"&'
 
 
@@ -45,7 +45,7 @@ def places(svg):
 def test_ticks_are_round_even_and_inside(low, span):
     high = low + span
     assume(high - low > 1e-6 * abs(low))
-    ticks = round_numbers(low, high)
+    ticks = _round_numbers(low, high)
     steps = np.diff(ticks)
     assert 2 <= len(ticks) <= 5
     slack = 1e-6 * (high - low)
@@ -72,11 +72,11 @@ def test_number_axes_hold_their_numbers(values, zero):
 
 
 def test_texts_of_ticks_tell_neighbours_apart():
-    assert tick_text(0.25, 0.05) == "0.25"
-    assert tick_text(20_000, 5000) == "20,000"
-    assert tick_text(2e7, 1e7) == "2e+07"
-    assert tick_text(2e-5, 1e-5) == "2e-05"
-    assert tick_text(-3, 1) == "-3"
+    assert _tick_text(0.25, 0.05) == "0.25"
+    assert _tick_text(20_000, 5000) == "20,000"
+    assert _tick_text(2e7, 1e7) == "2e+07"
+    assert _tick_text(2e-5, 1e-5) == "2e-05"
+    assert _tick_text(-3, 1) == "-3"
 
 
 def test_date_axes_count_seconds():
@@ -97,13 +97,13 @@ def test_lines_go_from_corner_to_corner():
 
 
 def test_the_diagonal_ends_where_one_axis_ends():
-    frame = Frame(Axis("x", -1.0, 3.0, ()), Axis("y", 0.0, 5.0, ()))
+    frame = _Frame(Axis("x", -1.0, 3.0, ()), Axis("y", 0.0, 5.0, ()))
     expected = line(np.array([0.0, 3.0]), np.array([0.0, 3.0]))(frame)
     assert places(diagonal(frame)) == places(expected)
 
 
 def test_a_strip_stays_inside_the_chart():
-    frame = Frame(Axis("x", 0.0, 10.0, ()), Axis("y", 0.0, 10.0, ()))
+    frame = _Frame(Axis("x", 0.0, 10.0, ()), Axis("y", 0.0, 10.0, ()))
     lower, upper = re.findall('points="(.*?)"', strip(2.0)(frame))
     expected = [
         line(np.array(xs), np.array(ys))(frame) for xs, ys in (([2, 10], [0, 8]), ([0, 8], [2, 10]))

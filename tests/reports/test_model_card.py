@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 from tests.tabular.table_fits import FITS, Target
 
-from pacfourier.reports.model_card import markdown_table, model_card, plain, quoted
+from pacfourier.reports.model_card import _markdown_table, _plain, _quoted, model_card
 
 PARTS = [
     "Model description",
@@ -25,7 +25,7 @@ def fit(request):
 def test_a_card_has_its_parts_and_what_is_certified(fit):
     card = model_card(fit)
     assert re.findall("^## (.*)$", card, flags=re.MULTILINE) == PARTS
-    assert plain(fit.model.record["headline"]) in card
+    assert _plain(fit.model.record["headline"]) in card
     assert f"{len(fit.held_out.truth):,} held-out rows" in card
     for text in ("linear model", "boosted trees", "constant", "table.csv", "declared"):
         assert text in card
@@ -58,16 +58,16 @@ def test_names_cannot_break_the_card():
     assert "yes \\<b\\>" in model_card(fit)
     target = Target("a\n# b | `c`: \x00\N{SNOWMAN}", "classification", fit.model.target.classes)
     card = model_card(replace(fit, model=replace(fit.model, target=target)))
-    assert re.findall("^# (.*)$", card, flags=re.MULTILINE) == [f"A model of {plain(target.name)}"]
+    assert re.findall("^# (.*)$", card, flags=re.MULTILINE) == [f"A model of {_plain(target.name)}"]
     yaml = pytest.importorskip("yaml")
     head = yaml.safe_load(card.split("---\n")[1])
     assert head["model-index"][0]["name"] == "A model of a # b | `c`:  \N{SNOWMAN}"
 
 
 def test_texts_are_quoted():
-    assert plain("a|b  c\n<d>") == "a\\|b c \\<d\\>"
-    assert quoted('a: "b"\n') == '"a: \\"b\\" "'
-    assert markdown_table(["x", "y"], [["a|b", 1]]) == "| x | y |\n| --- | --- |\n| a\\|b | 1 |"
+    assert _plain("a|b  c\n<d>") == "a\\|b c \\<d\\>"
+    assert _quoted('a: "b"\n') == '"a: \\"b\\" "'
+    assert _markdown_table(["x", "y"], [["a|b", 1]]) == "| x | y |\n| --- | --- |\n| a\\|b | 1 |"
 
 
 def test_long_lists_of_columns_are_cut():

@@ -3,7 +3,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from pacfourier.reports.page import Markup, figure, page, paragraph, section, table
+from pacfourier.reports.page import Markup, _paragraph, figure, page, section, table
 
 NASTY = '<script>alert("&")</script>'
 SVG = '<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0"/></svg>'
@@ -37,7 +37,7 @@ def parsed(text):
 @pytest.fixture
 def document():
     rows = [["a", 1], [NASTY, 2.5]]
-    parts = (paragraph(NASTY), table(["name", NASTY], rows, numeric=[1]), figure(SVG, NASTY))
+    parts = (_paragraph(NASTY), table(["name", NASTY], rows, numeric=[1]), figure(SVG, NASTY))
     return page(NASTY, section(NASTY, *parts, figure(b"\x89PNG", NASTY)), NASTY)
 
 
@@ -58,7 +58,7 @@ def test_plain_text_is_escaped_everywhere(document):
 
 
 def test_markup_is_not_escaped_twice():
-    inner = paragraph(Markup("<b>bold</b>"))
+    inner = _paragraph(Markup("<b>bold</b>"))
     assert inner == "<p><b>bold</b></p>"
     assert inner in section("title", inner)
     assert "<td><b>1</b></td>" in table(["n", "m"], [["a", Markup("<b>1</b>")]])

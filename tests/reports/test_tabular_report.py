@@ -9,8 +9,8 @@ from tests.tabular.table_fits import FITS, Column, Columns, Result
 
 from pacfourier.bounds.safe_side import safely_rounded
 from pacfourier.pacbayes.assumptions import Assumption
-from pacfourier.reports.class_sections import likely_shares, positive_class, reliability
-from pacfourier.reports.effect_sections import source_turns
+from pacfourier.reports.class_sections import _likely_shares, _reliability, positive_class
+from pacfourier.reports.effect_sections import _source_turns
 from pacfourier.reports.tabular_report import advice, fit_report
 
 
@@ -157,7 +157,7 @@ def test_effects_and_waves_are_shown(fits, pages):
         assert "<h2>Columns that matter</h2>" in page
         assert "<h2>Waves</h2>" in page
     assert "since: lowest at 2019" in pages["amounts"]
-    turns = source_turns(fits["amounts"].model)
+    turns = _source_turns(fits["amounts"].model)
     frequencies = fits["amounts"].model.predictor.frequencies_
     assert turns.shape == (8, 6)
     # Without codes, the encoded columns of a wave have all its length.
@@ -239,20 +239,20 @@ def test_one_row_tells_no_model_from_another():
 
 def test_reliability_is_that_of_a_loop(rng):
     probabilities, happened = rng.random(200), rng.random(200) < 0.3
-    bins = reliability(probabilities, happened)
+    bins = _reliability(probabilities, happened)
     for k in range(10):
         inside = (probabilities >= k / 10) & (probabilities < (k + 1) / 10)
         assert bins.counts[k] == inside.sum()
         assert bins.means[k] == pytest.approx(probabilities[inside].mean())
         assert bins.shares[k] == pytest.approx(happened[inside].mean())
-    edges = reliability(np.array([0.0, 1.0]), np.array([False, True]))
+    edges = _reliability(np.array([0.0, 1.0]), np.array([False, True]))
     assert edges.counts.tolist() == [1, *[0] * 8, 1]
     assert np.isnan(edges.means[1])
 
 
 def test_likely_shares_solve_their_equation():
     shares, counts = np.array([0.0, 0.3, 1.0]), np.array([5, 40, 7])
-    for ends in likely_shares(shares, counts):
+    for ends in _likely_shares(shares, counts):
         assert (shares - ends) ** 2 == pytest.approx(1.96**2 * ends * (1 - ends) / counts)
         assert ((ends >= -1e-12) & (ends <= 1 + 1e-12)).all()
 

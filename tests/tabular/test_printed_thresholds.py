@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pacfourier.cli.tables import show_thresholds
-from pacfourier.reports.class_sections import threshold_table
+from pacfourier.cli.tables import _show_thresholds
+from pacfourier.reports.class_sections import _threshold_table
 from pacfourier.tabular.evaluation import RECALLS, recall_thresholds
 
 EPSILON = 0.1
@@ -39,14 +39,14 @@ def model_with(found):
 def in_the_command(found, capsys):
     """Return the thresholds that the command prints."""
     capsys.readouterr()
-    show_thresholds(model_with(found))
+    _show_thresholds(model_with(found))
     lines = capsys.readouterr().out.splitlines()[-len(RECALLS) :]
     return [line.split()[1].replace("too", "0") for line in lines]
 
 
 def in_the_report(found, _):
     """Return the thresholds that the report shows."""
-    shown = threshold_table(SimpleNamespace(model=model_with(found)))
+    shown = _threshold_table(SimpleNamespace(model=model_with(found)))
     return re.findall(r"<td[^>]*>(.*?)</td>", shown)[::3]
 
 

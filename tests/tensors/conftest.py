@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from pacfourier.tensors.triton.halves import halves, row_scaled_halves  # noqa: E402
+from pacfourier.tensors.triton.halves import _row_scaled_halves, halves  # noqa: E402
 
 
 def plain_chunk_sums(frequencies, samples, chunks, tile, *, is_exact):
@@ -52,7 +52,7 @@ def plain_frequency_halves(frequencies, units, magnitudes, n_rows, width):
     """Return what the kernel writes, in plain torch."""
     omegas = frequencies.double() * units.double() / (2 * torch.pi)
     sizes = torch.linalg.vector_norm(frequencies.double() * magnitudes.double(), dim=1)
-    return row_scaled_halves(omegas, n_rows, width), sizes
+    return _row_scaled_halves(omegas, n_rows, width), sizes
 
 
 def plain_sample_halves(X, chunks, units, width):

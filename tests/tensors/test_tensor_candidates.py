@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from pacfourier.core.prior.frequencies import UNIT, FrequencyPool  # noqa: E402
+from pacfourier.core.prior.frequencies import _UNIT, FrequencyPool  # noqa: E402
 from pacfourier.spectra import RBF, Laplacian, Matern, Mixture, multiscale  # noqa: E402
 from pacfourier.tensors.prior.frequencies import placed_frequencies  # noqa: E402
 
@@ -28,9 +28,9 @@ def assert_same_bits(pool, rows, device):
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("n_features", [1, 3, 4, 108, 300])
 def test_candidates_have_the_bits_of_the_host(device, seed, n_features):
-    pool = FrequencyPool(multiscale(), UNIT + 200, n_features, seed)
+    pool = FrequencyPool(multiscale(), _UNIT + 200, n_features, seed)
     assert_same_bits(pool, slice(0, len(pool)), device)
-    assert_same_bits(pool, slice(UNIT - 3, UNIT + 50), device)
+    assert_same_bits(pool, slice(_UNIT - 3, _UNIT + 50), device)
 
 
 @pytest.mark.parametrize("spectrum", SPECTRA, ids=repr)

@@ -33,7 +33,7 @@ def device(request):
 @pytest.mark.parametrize("kind", LABELS)
 def test_codes_are_those_of_the_host(device, kind, few, monkeypatch, rng):
     """Integers are counted on the host if they are few. All others are sorted on the device."""
-    monkeypatch.setattr(labels, "FEW_LABELS", few)
+    monkeypatch.setattr(labels, "_FEW_LABELS", few)
     y = LABELS[kind](rng, 500)
     found = coded_labels(torch.zeros((500, 1), device=device), y)
     np.testing.assert_array_equal(distinct_labels(found), np.unique(y))
@@ -52,7 +52,7 @@ def test_integers_that_lie_far_apart_are_sorted(device):
         found = coded_labels(torch.zeros((4, 1), device=device), each)
         np.testing.assert_array_equal(found.classes, np.unique(each))
         np.testing.assert_array_equal(found.classes[found.numbers.cpu()], each)
-    assert labels.counted_labels(torch.zeros((4, 1)), wide) is None
+    assert labels._counted_labels(torch.zeros((4, 1)), wide) is None
     assert found.classes.dtype == np.int64
 
 
@@ -78,7 +78,7 @@ def test_other_labels_stay_on_the_host(y):
 def test_numbers_with_many_values_stay_on_the_host(monkeypatch, rng):
     y = rng.standard_normal(50)
     assert isinstance(coded_labels(torch.zeros((50, 1)), y), labels.ClassLabels)
-    monkeypatch.setattr(labels, "MOST_CLASSES", 49)
+    monkeypatch.setattr(labels, "_MOST_CLASSES", 49)
     assert coded_labels(torch.zeros((50, 1)), y) is y
 
 

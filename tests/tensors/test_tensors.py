@@ -35,7 +35,7 @@ from pacfourier.core.boosting.cosine_model import (  # noqa: E402
 from pacfourier.core.boosting.scaling import scaled_columns  # noqa: E402
 from pacfourier.core.prior.bandwidth import median_gamma, scale_moments  # noqa: E402
 from pacfourier.tensors import phases, triton  # noqa: E402
-from pacfourier.tensors.alignment.sums import blocked_wave_sums  # noqa: E402
+from pacfourier.tensors.alignment.sums import _blocked_wave_sums  # noqa: E402
 
 DEVICES = ["cpu"] + ["cuda"] * torch.cuda.is_available()
 DTYPES = [np.float32, np.float64]
@@ -95,7 +95,7 @@ def test_blocks_add_up(device, labels, monkeypatch, rng):
     X, y = sample(target_type=labels)
     target, frequencies = target_of(y, labels), rng.standard_normal((50, 7))
     expected = alignment_sums(X, y, target, frequencies, precision="double")
-    monkeypatch.setattr(phases, "LARGEST_BLOCK", 200)
+    monkeypatch.setattr(phases, "_LARGEST_BLOCK", 200)
     found = alignment_sums(tensor(X, device), y, target, frequencies, precision="double")
     for name in ("waves", "harmonics", "gram", "totals"):
         np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-10)
@@ -216,7 +216,7 @@ def test_gradients_of_a_model_are_those_of_arrays(device, losses, monkeypatch, r
     labels = rng.choice([-1.0, 1.0], (len(X), 2))
     weights = rng.dirichlet(np.ones(len(X)))
     shapes = [(4, 7), (4, 2), (4, 2), (7, 2), (2,)]
-    monkeypatch.setattr(phases, "LARGEST_BLOCK", 400)
+    monkeypatch.setattr(phases, "_LARGEST_BLOCK", 400)
     for model in (
         CosineModel(*(rng.standard_normal(shape) for shape in shapes)),
         CosineModel.constant(7, np.array([0.3, -0.1])),
@@ -235,7 +235,7 @@ def test_scaled_columns_are_those_of_arrays(device, dtype, monkeypatch, rng):
     X, _ = sample(dtype=dtype)
     X[:, 3] = 0.1
     copies = rng.uniform(0.5, 2, len(X))
-    monkeypatch.setattr(phases, "LARGEST_BLOCK", 700)
+    monkeypatch.setattr(phases, "_LARGEST_BLOCK", 700)
     expected, scales = scaled_columns(X, copies, np.float64)
     found, found_scales = scaled_columns(tensor(X, device), copies, np.float64)
     np.testing.assert_allclose(found_scales, scales, rtol=1e-12)
@@ -442,7 +442,7 @@ def test_a_tensor_that_needs_gradients_is_read():
 def test_codes_of_a_block_are_its_rows():
     weighted = sparse.csr_array(np.array([[1.0, 0], [0, 2], [3, 0]]))
     X = torch.zeros((3, 1), dtype=torch.float64)
-    waves, harmonics = blocked_wave_sums(X, weighted, X[:1], torch.float64)
+    waves, harmonics = _blocked_wave_sums(X, weighted, X[:1], torch.float64)
     np.testing.assert_array_equal(waves, [[4], [2]])
     np.testing.assert_array_equal(harmonics, [3])
 

@@ -23,24 +23,24 @@ from pacfourier.bounds.record import Auto, BoundRecord
 from pacfourier.bounds.result import Bound
 
 # A new size is taken into account when the sample has grown by this factor.
-GROWTH = 1.2
-FIRST_SIZE = 2
+_GROWTH = 1.2
+_FIRST_SIZE = 2
 
 
-def share_of(index: int) -> float:
+def _share_of(index: int) -> float:
     r"""Return the share of epsilon of one term of an endless list.
 
     .. math:: w_j = \frac{1}{(j + 1)(j + 2)}, \qquad \sum_{j \ge 0} w_j = 1 .
 
     Examples
     --------
-    >>> share_of(0), share_of(3)
+    >>> _share_of(0), _share_of(3)
     (0.5, 0.05)
     """
     return 1.0 / ((index + 1) * (index + 2))
 
 
-def stream_grid(n_samples: int) -> Grid:
+def _stream_grid(n_samples: int) -> Grid:
     r"""Return the part of an endless grid of centres and rates that is worth trying.
 
     .. math:: c \in \{0, 0.3, 0.6, 0.9\}, \qquad \eta_k = \frac{0.9}{1.5^k (1 + c)}, \qquad
@@ -64,7 +64,7 @@ def stream_grid(n_samples: int) -> Grid:
     others = (1.0 - SHARE_OF_ZERO) / len(CENTRES)
     shares = {0.0: SHARE_OF_ZERO, **dict.fromkeys(CENTRES, others)}
     return tuple(
-        GridPoint(centre, LARGEST_SHARE / RATE_RATIO**k / (1.0 + centre), share * share_of(k))
+        GridPoint(centre, LARGEST_SHARE / RATE_RATIO**k / (1.0 + centre), share * _share_of(k))
         for centre, share in shares.items()
         for k in range(n_rates)
     )
@@ -81,7 +81,7 @@ def anytime_first_order(
 ) -> Bound:
     r"""Return :func:`first_order` with rates that do not know n: it holds at all n at once.
 
-    The formula is that of :func:`first_order`, on the grid of ``stream_grid``.
+    The formula is that of :func:`first_order`, on the grid of ``_stream_grid``.
 
     *Proof.* Fix a point (c, eta) of the grid and a hypothesis, a frequency with a phase. The proof
     of :func:`first_order` multiplies n independent factors
@@ -117,7 +117,7 @@ def anytime_first_order(
     chugg2023, ville1939, mhammedi2019.
     """
     return first_order_on_grid(
-        stream_grid(count("n_samples", n_samples, 2)),
+        _stream_grid(count("n_samples", n_samples, 2)),
         posterior=posterior,
         log_prior=log_prior,
         amplitudes=amplitudes,
@@ -129,20 +129,20 @@ def anytime_first_order(
     )
 
 
-def last_size(n_samples: int) -> tuple[int, float]:
+def _last_size(n_samples: int) -> tuple[int, float]:
     r"""Return the last size of an endless list that the sample has reached, and its share.
 
     .. math:: n_j = \lfloor 2 \cdot 1.2^j \rfloor, \qquad w_j = \frac{1}{(j + 1)(j + 2)} .
 
     Examples
     --------
-    >>> size, share = last_size(1000)
+    >>> size, share = _last_size(1000)
     >>> size, round(1 / share)
     (984, 1260)
     """
     for j in integers():
-        if math.floor(FIRST_SIZE * GROWTH ** (j + 1)) > n_samples:
-            return math.floor(FIRST_SIZE * GROWTH**j), share_of(j)
+        if math.floor(_FIRST_SIZE * _GROWTH ** (j + 1)) > n_samples:
+            return math.floor(_FIRST_SIZE * _GROWTH**j), _share_of(j)
     raise AssertionError("the sizes grow without end")
 
 
@@ -158,7 +158,7 @@ def anytime_bernstein(
     r"""Return :func:`unexpected_bernstein` for means over pairs, at all n at once.
 
     It is the bound for :math:`n_j` samples at the level :math:`w_j \varepsilon`, with the loss and
-    the second moment of all :math:`n \ge n_j` samples. ``last_size`` returns both numbers.
+    the second moment of all :math:`n \ge n_j` samples. ``_last_size`` returns both numbers.
 
     *Proof.* For :math:`n \ge n_j` the mean :math:`U_n` over all pairs is the average of
     :math:`U_{n_j}` over all choices of :math:`n_j` points among n. That is its conditional
@@ -189,7 +189,7 @@ def anytime_bernstein(
     ----------
     chugg2023, mhammedi2019, hoeffding1963.
     """
-    size, share = last_size(count("n_samples", n_samples, FIRST_SIZE))
+    size, share = _last_size(count("n_samples", n_samples, _FIRST_SIZE))
     bound = unexpected_bernstein(
         loss=loss,
         divergence=divergence,

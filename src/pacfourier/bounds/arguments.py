@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pacfourier.arrays import FloatArray
 from pacfourier.bounds.result import Bound
 
-ROUNDING = 1e-5
+_ROUNDING = 1e-5
 """A value this close to its interval is clipped into it: the difference is rounding."""
 LARGEST_SHARE = 0.9
 RATE_RATIO = 1.5
@@ -35,7 +35,7 @@ def unit_open(name: str, value: float) -> float:
 
 def interval(name: str, value: float, lower: float, upper: float) -> float:
     """Return the value if it lies in [lower, upper]; clip it if only rounding moved it out."""
-    if not lower - ROUNDING <= value <= upper + ROUNDING:
+    if not lower - _ROUNDING <= value <= upper + _ROUNDING:
         raise ValueError(f"{name} must be in [{lower:g}, {upper:g}], got {value!r}.")
     return min(max(float(value), lower), upper)
 
@@ -49,7 +49,7 @@ def positive(name: str, value: float) -> float:
 
 def non_negative(name: str, value: float) -> float:
     """Return the value if it is finite and at least zero; clip it if only rounding moved it."""
-    if not -ROUNDING <= value < math.inf:
+    if not -_ROUNDING <= value < math.inf:
         raise ValueError(f"{name} must be non-negative and finite, got {value!r}.")
     return max(float(value), 0.0)
 
@@ -85,12 +85,12 @@ def distribution(name: str, weights: npt.ArrayLike, *, size: int | None = None) 
     """Return non-negative weights that sum to one; a rounded sum is scaled to be exact."""
     array = bounded_vector(name, weights, 0.0, 1.0, size=size)
     total = float(array.sum())
-    if abs(total - 1.0) > ROUNDING:
+    if abs(total - 1.0) > _ROUNDING:
         raise ValueError(f"{name} must sum to 1, got a sum of {total!r}.")
     return array / total
 
 
-class Terms(NamedTuple):
+class _Terms(NamedTuple):
     """What a mean of independent terms brings to a bound.
 
     Parameters
@@ -142,7 +142,7 @@ def n_terms(n_samples: int, *, pairs: bool) -> int:
 
 def checked_terms(
     *, loss: float, divergence: float, n_samples: int, epsilon: float, pairs: bool
-) -> Terms:
+) -> _Terms:
     r"""Check the arguments that all bounds share, and return what the bounds use of them.
 
     The bounds hold for all posteriors at once. If :math:`\mathbb{E}_S \mathbb{E}_P e^{B_S} \le 1`,
@@ -171,7 +171,7 @@ def checked_terms(
     terms : Terms
     """
     nats = non_negative("divergence", divergence) - math.log(unit_open("epsilon", epsilon))
-    return Terms(interval("loss", loss, 0.0, 1.0), nats, n_terms(n_samples, pairs=pairs))
+    return _Terms(interval("loss", loss, 0.0, 1.0), nats, n_terms(n_samples, pairs=pairs))
 
 
 def geometric_midpoints(

@@ -22,12 +22,12 @@ from pacfourier.bounds.arguments import (
 from pacfourier.bounds.record import Auto, BoundRecord
 from pacfourier.bounds.result import Bound
 
-N_RATES = 3
-LARGEST_RATE = 1.6
+_N_RATES = 3
+_LARGEST_RATE = 1.6
 # Centres for small losses, beside one half, and the weight of the rates that are centred there.
-CENTRES = (0.0, 0.1, 0.2, 0.3)
-SHARE_OF_HALF = 0.875
-N_SERIES = 16
+_CENTRES = (0.0, 0.1, 0.2, 0.3)
+_SHARE_OF_HALF = 0.875
+_N_SERIES = 16
 
 
 def bernstein_factor(u: float) -> float:
@@ -55,8 +55,8 @@ def bernstein_factor(u: float) -> float:
     """
     u = unit_open("u", u)
     if u < 0.1:
-        series = sum(u ** (k - 2) / k for k in range(2, N_SERIES + 1))
-        remainder = u ** (N_SERIES - 1) / ((N_SERIES + 1) * (1.0 - u))
+        series = sum(u ** (k - 2) / k for k in range(2, _N_SERIES + 1))
+        remainder = u ** (_N_SERIES - 1) / ((_N_SERIES + 1) * (1.0 - u))
         factor = series + remainder
     else:
         factor = (-math.log1p(-u) - u) / u**2
@@ -75,7 +75,7 @@ def bernstein_excess(gap: Any, square: Any, *, eta: Any, factor: Any, price: Any
     return -np.expm1(-(eta * gap + factor * eta**2 * square + price)) / eta
 
 
-def centred_moment(second_moment: float, *, loss: float, centre: float) -> float:
+def _centred_moment(second_moment: float, *, loss: float, centre: float) -> float:
     r"""Return the mean of the squared loss around a centre, from that around one half.
 
     .. math:: s_c = \mathbb{E}_Q\, U(\ell - c)^2
@@ -99,14 +99,14 @@ def centred_moment(second_moment: float, *, loss: float, centre: float) -> float
     --------
     A loss of 0 or 1 has the second moment 1/4 around one half. Around its mean it is the variance.
 
-    >>> round(centred_moment(0.25, loss=0.1, centre=0.1), 9)
+    >>> round(_centred_moment(0.25, loss=0.1, centre=0.1), 9)
     0.09
     """
     shift = 0.5 - centre
     return second_moment + 2.0 * shift * (loss - 0.5) + shift**2
 
 
-def unexpected_bernstein_fixed(
+def _unexpected_bernstein_fixed(
     *,
     loss: float,
     divergence: float,
@@ -170,7 +170,7 @@ def unexpected_bernstein_fixed(
         loss=loss, divergence=divergence, n_samples=n_samples, epsilon=epsilon, pairs=pairs
     )
     moment = interval("second_moment", second_moment, (terms.loss - 0.5) ** 2, 0.25)
-    square = centred_moment(moment, loss=terms.loss, centre=centre)
+    square = _centred_moment(moment, loss=terms.loss, centre=centre)
     price = terms.nats / terms.n_terms
     factor = bernstein_factor(eta * (1.0 - centre))
     excess = bernstein_excess(terms.loss - centre, square, eta=eta, factor=factor, price=price)
@@ -184,7 +184,7 @@ def unexpected_bernstein_fixed(
     )
 
 
-def bernstein_rates(*, n_terms: int, n_hypotheses: int, epsilon: float) -> tuple[float, ...]:
+def _bernstein_rates(*, n_terms: int, n_hypotheses: int, epsilon: float) -> tuple[float, ...]:
     r"""Return the rates of the centre one half, for a finite prior.
 
     .. math:: \ell = \sqrt{8 a / m}, \quad u = \sqrt{16 (a + \ln N) / m}, \quad
@@ -206,17 +206,17 @@ def bernstein_rates(*, n_terms: int, n_hypotheses: int, epsilon: float) -> tuple
     rates : tuple of float
         Three increasing values.
     """
-    nats = math.log(N_RATES / unit_open("epsilon", epsilon))
+    nats = math.log(_N_RATES / unit_open("epsilon", epsilon))
     log_n = math.log(count("n_hypotheses", n_hypotheses, 1))
     return geometric_midpoints(
         math.sqrt(8.0 * nats / n_terms),
         math.sqrt(16.0 * (nats + log_n) / n_terms),
-        n_points=N_RATES,
-        cap=LARGEST_RATE,
+        n_points=_N_RATES,
+        cap=_LARGEST_RATE,
     )
 
 
-def bernstein_grid(*, n_terms: int, n_hypotheses: int, epsilon: float) -> Grid:
+def _bernstein_grid(*, n_terms: int, n_hypotheses: int, epsilon: float) -> Grid:
     r"""Return the grid of centres and rates, with its weights.
 
     .. math:: \text{weight } \tfrac78:\ c = \tfrac12,\ \eta \text{ of } \mathtt{bernstein\_rates};
@@ -237,12 +237,12 @@ def bernstein_grid(*, n_terms: int, n_hypotheses: int, epsilon: float) -> Grid:
     grid : tuple of GridPoint
         Points whose weights sum to one.
     """
-    rates = bernstein_rates(n_terms=n_terms, n_hypotheses=n_hypotheses, epsilon=epsilon)
+    rates = _bernstein_rates(n_terms=n_terms, n_hypotheses=n_hypotheses, epsilon=epsilon)
     shares = rate_shares(n_terms)
     return weighted_grid(
         [(0.5, eta) for eta in rates],
-        [(centre, share / (1.0 - centre)) for centre in CENTRES for share in shares],
-        share=SHARE_OF_HALF,
+        [(centre, share / (1.0 - centre)) for centre in _CENTRES for share in shares],
+        share=_SHARE_OF_HALF,
     )
 
 
@@ -262,17 +262,17 @@ def unexpected_bernstein(
               a_k = \eta_k \bigl(\hat L(k_Q) - c_k\bigr) + v\bigl(\eta_k (1 - c_k)\bigr)\, \eta_k^2
               s_{c_k} + \frac{\mathrm{KL}(Q \Vert P) + \ln(1/(w_k \varepsilon))}{m} .
 
-    The grid is ``bernstein_grid``: a function of :math:`m`, :math:`N` and :math:`\varepsilon`
+    The grid is ``_bernstein_grid``: a function of :math:`m`, :math:`N` and :math:`\varepsilon`
     alone.
 
     Parameters
     ----------
     loss, divergence, n_samples, epsilon, second_moment
-        As in ``unexpected_bernstein_fixed``.
+        As in ``_unexpected_bernstein_fixed``.
     n_hypotheses : int
         Number of hypotheses of the prior. It only decides where a part of the grid lies.
     pairs : bool, default=True
-        As in ``unexpected_bernstein_fixed``.
+        As in ``_unexpected_bernstein_fixed``.
 
     Returns
     -------
@@ -284,9 +284,9 @@ def unexpected_bernstein(
     mhammedi2019, hoeffding1963.
     """
     m = n_terms(n_samples, pairs=pairs)
-    grid = bernstein_grid(n_terms=m, n_hypotheses=n_hypotheses, epsilon=epsilon)
+    grid = _bernstein_grid(n_terms=m, n_hypotheses=n_hypotheses, epsilon=epsilon)
     bounds = (
-        unexpected_bernstein_fixed(
+        _unexpected_bernstein_fixed(
             loss=loss,
             divergence=divergence,
             n_samples=n_samples,

@@ -9,10 +9,10 @@ from scipy import special
 
 from pacfourier.bounds.arguments import count
 
-LARGEST_EXACT = 1_000_000
+_LARGEST_EXACT = 1_000_000
 """For more terms than this, a known bound replaces the sum, which would take much memory."""
 
-EPS = float(np.finfo(np.float64).eps)
+_EPS = float(np.finfo(np.float64).eps)
 
 
 def _log_ratio(a: float, b: float, difference: float) -> float:
@@ -34,7 +34,7 @@ def _halves(a: float, b: float) -> tuple[float, float]:
 def _from_below(a: float, b: float) -> float:
     """Return the binary divergence, for b inside (0, 1), less its own rounding error."""
     heads, tails = _halves(a, b)
-    return heads + tails - 8.0 * EPS * (abs(heads) + abs(tails))
+    return heads + tails - 8.0 * _EPS * (abs(heads) + abs(tails))
 
 
 def binary_kl(a: float, b: float) -> float:
@@ -174,12 +174,12 @@ def log_xi(n_terms: int) -> float:
     (2.0, 2.5)
     """
     m = count("n_terms", n_terms, 1)
-    if m > LARGEST_EXACT:
+    if m > _LARGEST_EXACT:
         return 0.5 * math.log(4.0 * m)
     k = np.arange(m + 1, dtype=np.float64)
     log_binomial = special.gammaln(m + 1.0) - special.gammaln(k + 1.0) - special.gammaln(m - k + 1)
     log_terms = log_binomial + special.xlogy(k, k / m) + special.xlogy(m - k, (m - k) / m)
-    rounding = 8.0 * EPS * (1.0 + math.lgamma(m + 1.0))
+    rounding = 8.0 * _EPS * (1.0 + math.lgamma(m + 1.0))
     return float(special.logsumexp(log_terms)) + rounding
 
 

@@ -14,7 +14,7 @@ from pacfourier.bounds.arguments import (
 from pacfourier.bounds.record import Auto, BoundRecord
 from pacfourier.bounds.result import Bound
 
-N_CONSTANTS = 5
+_N_CONSTANTS = 5
 
 
 def catoni(
@@ -79,7 +79,7 @@ def catoni(
     )
 
 
-def catoni_constants(*, n_terms: int, n_hypotheses: int, epsilon: float) -> tuple[float, ...]:
+def _catoni_constants(*, n_terms: int, n_hypotheses: int, epsilon: float) -> tuple[float, ...]:
     r"""Return the grid of constants of a finite prior.
 
     .. math:: \ell = \sqrt{8 a / m}, \quad u = \sqrt{2 (a + \ln N) / (0.0475\, m)}, \quad
@@ -102,12 +102,12 @@ def catoni_constants(*, n_terms: int, n_hypotheses: int, epsilon: float) -> tupl
     constants : tuple of float
         Five increasing values.
     """
-    nats = math.log(N_CONSTANTS / unit_open("epsilon", epsilon))
+    nats = math.log(_N_CONSTANTS / unit_open("epsilon", epsilon))
     log_n = math.log(count("n_hypotheses", n_hypotheses, 1))
     return geometric_midpoints(
         math.sqrt(8.0 * nats / n_terms),
         math.sqrt(2.0 * (nats + log_n) / (0.0475 * n_terms)),
-        n_points=N_CONSTANTS,
+        n_points=_N_CONSTANTS,
     )
 
 
@@ -145,7 +145,7 @@ def catoni_grid(
     catoni2007, germain2009, foong2021.
     """
     m = n_terms(n_samples, pairs=pairs)
-    grid = catoni_constants(n_terms=m, n_hypotheses=n_hypotheses, epsilon=epsilon)
+    grid = _catoni_constants(n_terms=m, n_hypotheses=n_hypotheses, epsilon=epsilon)
     bounds = (
         catoni(
             loss=loss,

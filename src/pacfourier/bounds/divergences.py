@@ -5,14 +5,6 @@ from scipy.special import logsumexp, xlogy
 
 from pacfourier.arrays import FloatArray
 
-__all__ = [
-    "chi_square_divergence",
-    "divergence_from",
-    "kl_divergence",
-    "log_power_mean",
-    "power_divergence",
-]
-
 
 def kl_divergence(posterior: FloatArray) -> float:
     r"""Return :math:`\mathrm{KL}(Q \Vert P) = \ln N + \sum_m Q_m \ln Q_m`, P uniform.
@@ -60,6 +52,6 @@ def log_power_mean(posterior: FloatArray, mu: float) -> float:
     return float(logsumexp(mu * np.log(ratios)) - np.log(len(posterior)))
 
 
-def chi_square_divergence(posterior: FloatArray) -> float:
+def _chi_square_divergence(posterior: FloatArray) -> float:
     r"""Return :math:`\chi^2(Q \Vert P) = N \sum_m Q_m^2 - 1` (Corollary 5), P uniform."""
     return power_divergence(posterior, 2.0)

@@ -46,7 +46,7 @@ def largest_variance(n_samples: int, *, binary: bool, pairs: bool = True) -> flo
     return 0.25 / m
 
 
-def log_moment(mu: float, *, variance: float, n_terms: int) -> float:
+def _log_moment(mu: float, *, variance: float, n_terms: int) -> float:
     r"""Return the logarithm of a bound on the moment of the conjugate order.
 
     .. math:: \mathbb{E} (L - \hat L)_+^{\mu'} \le \begin{cases} V_n^{\mu'/2} & \mu \ge 2 \\
@@ -93,7 +93,7 @@ def f_divergence(
               (D_\mu + 1)^{1/\mu}, \qquad
               D_\mu = \mathbb{E}_P \Bigl(\frac{dQ}{dP}\Bigr)^{\mu} - 1 ,
 
-    with :math:`1/\mu + 1/\mu' = 1` and :math:`M` of ``log_moment``. It is Hölder's inequality
+    with :math:`1/\mu + 1/\mu' = 1` and :math:`M` of ``_log_moment``. It is Hölder's inequality
     :math:`\mathbb{E}_Q(L - \hat L) \le (D_\mu + 1)^{1/\mu} (\mathbb{E}_P (L - \hat
     L)_+^{\mu'})^{1/\mu'}` then Markov's. It corrects the statement printed in letarte2019, which
     uses the moment of order :math:`\mu`. It is weak, because it is polynomial in
@@ -137,7 +137,7 @@ def f_divergence(
     log_ratio = math.log1p(non_negative("power_divergence", power_divergence))
     log_epsilon = math.log(unit_open("epsilon", epsilon))
     variance = largest_variance(n_samples, binary=binary, pairs=pairs)
-    moment = log_moment(mu, variance=variance, n_terms=n_terms(n_samples, pairs=pairs))
+    moment = _log_moment(mu, variance=variance, n_terms=n_terms(n_samples, pairs=pairs))
     price = math.exp((moment - log_epsilon) * (1.0 - 1.0 / mu) + log_ratio / mu)
     return Bound(
         value=loss + price,

@@ -24,17 +24,17 @@ from pacfourier.bounds.divergences import divergence_from
 from pacfourier.bounds.record import Auto, BoundRecord
 from pacfourier.bounds.result import Bound
 
-N_RATES = 4
-LARGEST_RATE = 0.8
+_N_RATES = 4
+_LARGEST_RATE = 0.8
 # Centres for large amplitudes, beside zero, and the weight of the rates that are centred at zero.
 CENTRES = (0.3, 0.6, 0.9)
 SHARE_OF_ZERO = 0.5
-LARGEST_ARC = 1.5
+_LARGEST_ARC = 1.5
 # The half-width may be chosen after the sample is seen. Neighbours differ by less than 0.4 %.
-ARCS: FloatArray = np.geomspace(1e-3, LARGEST_ARC, 2000)
+_ARCS: FloatArray = np.geomspace(1e-3, _LARGEST_ARC, 2000)
 
 
-class Tilt(NamedTuple):
+class _Tilt(NamedTuple):
     r"""What the bound needs of the tilted posterior :math:`Q'(\omega) \propto Q(\omega) a_\omega`.
 
     Parameters
@@ -58,15 +58,15 @@ class Tilt(NamedTuple):
     concentration: float
 
 
-def tilt(
+def _tilt(
     posterior: FloatArray, log_prior: FloatArray, amplitudes: FloatArray, harmonics: FloatArray
-) -> Tilt:
+) -> _Tilt:
     """Return the posterior tilted by the amplitudes, or zeros if all amplitudes are zero."""
     mean, square = float(posterior @ amplitudes), float(posterior @ amplitudes**2)
     if square == 0.0:
-        return Tilt(0.0, 0.0, 0.0, 0.0, 0.0)
+        return _Tilt(0.0, 0.0, 0.0, 0.0, 0.0)
     tilted = posterior * amplitudes / mean
-    return Tilt(
+    return _Tilt(
         amplitude=float(tilted @ amplitudes),
         harmonic=float(tilted @ harmonics),
         divergence=max(divergence_from(tilted, log_prior), 0.0),
@@ -75,7 +75,7 @@ def tilt(
     )
 
 
-def possible_harmonics(second_harmonics: npt.ArrayLike, amplitudes: FloatArray) -> FloatArray:
+def _possible_harmonics(second_harmonics: npt.ArrayLike, amplitudes: FloatArray) -> FloatArray:
     r"""Return second harmonics checked against the amplitudes: :math:`c \ge 2 a^2 - 1`.
 
     The mean of :math:`\cos^2` is at least the square of the mean of :math:`y \cos`.
@@ -88,7 +88,7 @@ def possible_harmonics(second_harmonics: npt.ArrayLike, amplitudes: FloatArray) 
     return np.maximum(harmonics, least)
 
 
-def first_order_rates(*, n_samples: int, n_hypotheses: int, epsilon: float) -> tuple[float, ...]:
+def _first_order_rates(*, n_samples: int, n_hypotheses: int, epsilon: float) -> tuple[float, ...]:
     r"""Return the rates of the centre zero: four midpoints, at most 0.8.
 
     .. math:: \ell = \sqrt{2 a / n}, \quad u = \sqrt{2 (a + 1.5 + \ln N) / (0.35\, n)}, \quad
@@ -108,12 +108,12 @@ def first_order_rates(*, n_samples: int, n_hypotheses: int, epsilon: float) -> t
     rates : tuple of float
         Four increasing values.
     """
-    nats = math.log(N_RATES / epsilon) + 1.0
+    nats = math.log(_N_RATES / epsilon) + 1.0
     return geometric_midpoints(
         math.sqrt(2.0 * nats / n_samples),
         math.sqrt(2.0 * (nats + 1.5 + math.log(n_hypotheses)) / (0.35 * n_samples)),
-        n_points=N_RATES,
-        cap=LARGEST_RATE,
+        n_points=_N_RATES,
+        cap=_LARGEST_RATE,
     )
 
 
@@ -136,7 +136,7 @@ def first_order_grid(*, n_samples: int, n_hypotheses: int, epsilon: float) -> Gr
     grid : tuple of GridPoint
         Points whose weights sum to one.
     """
-    rates = first_order_rates(n_samples=n_samples, n_hypotheses=n_hypotheses, epsilon=epsilon)
+    rates = _first_order_rates(n_samples=n_samples, n_hypotheses=n_hypotheses, epsilon=epsilon)
     shares = rate_shares(n_samples)
     return weighted_grid(
         [(0.0, eta) for eta in rates],
@@ -145,8 +145,8 @@ def first_order_grid(*, n_samples: int, n_hypotheses: int, epsilon: float) -> Gr
     )
 
 
-def arc_margins(
-    tilted: Tilt, grid: Grid, arcs: FloatArray, *, n_samples: int, epsilon: float
+def _arc_margins(
+    tilted: _Tilt, grid: Grid, arcs: FloatArray, *, n_samples: int, epsilon: float
 ) -> FloatArray:
     r"""Return the certified mean amplitude of each point of a grid (rows) and arc (columns).
 
@@ -163,13 +163,13 @@ def arc_margins(
     shrinkage, double = np.sinc(arcs / math.pi), np.sinc(2.0 * arcs / math.pi)
     mean = tilted.amplitude * shrinkage
     square = 0.5 * (1.0 + tilted.harmonic * double) - 2.0 * centre * mean + centre**2
-    price = (arc_nats(tilted, arcs, epsilon) - np.log(weight)) / n_samples
+    price = (_arc_nats(tilted, arcs, epsilon) - np.log(weight)) / n_samples
     excess = bernstein_excess(centre - mean, square, eta=eta, factor=factor, price=price)
     margins: FloatArray = (centre - excess) / shrinkage
     return margins
 
 
-def arc_nats(tilted: Tilt, arcs: FloatArray, epsilon: float) -> FloatArray:
+def _arc_nats(tilted: _Tilt, arcs: FloatArray, epsilon: float) -> FloatArray:
     """Return the divergence of the posterior on arcs, plus the logarithm of 1 / epsilon."""
     return tilted.divergence + np.log(math.pi / (arcs * epsilon))
 
@@ -245,7 +245,7 @@ def first_order(
     masses = distribution("prior", prior, size=weights.size)
     if ((masses == 0.0) & (weights > 0.0)).any():
         raise ValueError("prior must be positive where posterior is, got a zero.")
-    return first_order_of_measure(
+    return _first_order_of_measure(
         posterior=weights,
         log_prior=np.log(masses, where=masses > 0.0, out=np.full(masses.size, -np.inf)),
         amplitudes=amplitudes,
@@ -257,7 +257,7 @@ def first_order(
     )
 
 
-def first_order_of_measure(
+def _first_order_of_measure(
     *,
     posterior: npt.ArrayLike,
     log_prior: npt.ArrayLike,
@@ -304,14 +304,14 @@ def first_order_on_grid(
     """Return the best of :func:`first_order` over a grid that was fixed in advance."""
     weights = distribution("posterior", posterior)
     lengths = bounded_vector("amplitudes", amplitudes, 0.0, 1.0, size=weights.size)
-    tilted = tilt(
+    tilted = _tilt(
         weights,
         np.asarray(log_prior, dtype=np.float64),
         lengths,
-        possible_harmonics(second_harmonics, lengths),
+        _possible_harmonics(second_harmonics, lengths),
     )
-    arcs = ARCS if arc is None else np.asarray([arc_in_range(arc)])
-    margins = arc_margins(tilted, grid, arcs, n_samples=n_samples, epsilon=epsilon)
+    arcs = _ARCS if arc is None else np.asarray([_arc_in_range(arc)])
+    margins = _arc_margins(tilted, grid, arcs, n_samples=n_samples, epsilon=epsilon)
     row, column = divmod(int(margins.argmax()), arcs.size)
     rho = min(max(float(margins[row, column]), 0.0), 1.0)
     centre, eta, weight = grid[row]
@@ -319,24 +319,24 @@ def first_order_on_grid(
     return Bound(
         value=0.5 * (1.0 - tilted.concentration * rho**2),
         empirical_term=n_samples / (2.0 * (n_samples - 1.0)) * (1.0 - tilted.squared_norm),
-        divergence_term=float(arc_nats(tilted, arcs[column], weight * epsilon)) / n_samples,
+        divergence_term=float(_arc_nats(tilted, arcs[column], weight * epsilon)) / n_samples,
         parameters={**best, **tried(grid)},
         theorem=theorem,
         reference=reference,
     )
 
 
-def arc_in_range(arc: float) -> float:
+def _arc_in_range(arc: float) -> float:
     """Return the half-width if it is in (0, 1.5], where the mean over the arc keeps its sign."""
-    if not 0.0 < arc <= LARGEST_ARC:
-        raise ValueError(f"arc must be in (0, {LARGEST_ARC}], got {arc!r}.")
+    if not 0.0 < arc <= _LARGEST_ARC:
+        raise ValueError(f"arc must be in (0, {_LARGEST_ARC}], got {arc!r}.")
     return float(arc)
 
 
 RECORDS = (
     BoundRecord(
         name="first_order",
-        function=first_order_of_measure,
+        function=_first_order_of_measure,
         needs=(
             "posterior",
             "log_prior",

@@ -38,14 +38,14 @@ from pacfourier.bounds.result import Bound
 
 # The shares of its wealth that each player bets: 31 quantiles of the arcsine law on (0, 1), as in
 # the universal portfolio of Cover. They suit scores of any mean and variance.
-SHARES: FloatArray = np.sin(math.pi * (np.arange(31) + 0.5) / 62) ** 2
+_SHARES: FloatArray = np.sin(math.pi * (np.arange(31) + 0.5) / 62) ** 2
 # Scores per product of scores and shares, to bound its memory.
-PART = 4096
+_PART = 4096
 # The wealth is a sum of many logarithms: asking for slightly more covers their rounding.
-SAFETY = 1e-9
+_SAFETY = 1e-9
 
 
-def log_wealth(scores: FloatArray, mean: float) -> float:
+def _log_wealth(scores: FloatArray, mean: float) -> float:
     r"""Return the logarithm of what bets against a mean score have won.
 
     .. math:: W(r) = \frac1G \sum_{k=1}^{G} \prod_i \Bigl(1 - g_k + g_k \frac{1 + Z_i}{1 + r}
@@ -54,8 +54,8 @@ def log_wealth(scores: FloatArray, mean: float) -> float:
     Player k bets a fixed share :math:`g_k` of its wealth that the next score is above r.
     """
     excess = (1.0 + scores) / (1.0 + mean) - 1.0
-    parts = (excess[start : start + PART] for start in range(0, excess.size, PART))
-    gains = np.sum([np.log1p(np.outer(SHARES, part)).sum(axis=1) for part in parts], axis=0)
+    parts = (excess[start : start + _PART] for start in range(0, excess.size, _PART))
+    gains = np.sum([np.log1p(np.outer(_SHARES, part)).sum(axis=1) for part in parts], axis=0)
     largest = float(gains.max())
     return largest + math.log(float(np.exp(gains - largest).mean()))
 
@@ -68,9 +68,9 @@ def least_mean_score(scores: FloatArray, epsilon: float) -> float:
     and -1 if no r qualifies. It exceeds the true mean with probability at most epsilon: the proof
     is in :func:`holdout_betting`.
     """
-    goal = SAFETY - math.log(epsilon)
+    goal = _SAFETY - math.log(epsilon)
     # At r = 1 no bet wins. Downward from there, the first r that qualifies is the largest.
-    return -supremum(lambda r: log_wealth(scores, -r) < goal, -1.0, 1.0)
+    return -supremum(lambda r: _log_wealth(scores, -r) < goal, -1.0, 1.0)
 
 
 def holdout_betting(*, scores: npt.ArrayLike, epsilon: float, concentration: float = 1.0) -> Bound:
@@ -122,7 +122,7 @@ def holdout_betting(*, scores: npt.ArrayLike, epsilon: float, concentration: flo
         mean=float(values.mean()),
         price=-math.log(epsilon) / values.size,
         concentration=concentration,
-        parameters={"grid": tuple(SHARES.tolist())},
+        parameters={"grid": tuple(_SHARES.tolist())},
         theorem="betting hold-out, two classes",
         reference="waudbysmith2024; ville1939",
     )

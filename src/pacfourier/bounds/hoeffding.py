@@ -14,7 +14,7 @@ from pacfourier.bounds.arguments import (
 from pacfourier.bounds.record import BoundRecord
 from pacfourier.bounds.result import Bound
 
-N_TEMPERATURES = 3
+_N_TEMPERATURES = 3
 
 
 def hoeffding(
@@ -80,7 +80,9 @@ def hoeffding(
     )
 
 
-def hoeffding_temperatures(*, n_terms: int, n_hypotheses: int, epsilon: float) -> tuple[float, ...]:
+def _hoeffding_temperatures(
+    *, n_terms: int, n_hypotheses: int, epsilon: float
+) -> tuple[float, ...]:
     r"""Return the grid of inverse temperatures of a finite prior.
 
     With :math:`N` equally likely hypotheses the divergence lies in :math:`[0, \ln N]`, so that the
@@ -101,11 +103,11 @@ def hoeffding_temperatures(*, n_terms: int, n_hypotheses: int, epsilon: float) -
     temperatures : tuple of float
         Three increasing values.
     """
-    nats = math.log(N_TEMPERATURES / unit_open("epsilon", epsilon))
+    nats = math.log(_N_TEMPERATURES / unit_open("epsilon", epsilon))
     log_n = math.log(count("n_hypotheses", n_hypotheses, 1))
     scale = 8.0 * n_terms
     return geometric_midpoints(
-        math.sqrt(scale * nats), math.sqrt(scale * (nats + log_n)), n_points=N_TEMPERATURES
+        math.sqrt(scale * nats), math.sqrt(scale * (nats + log_n)), n_points=_N_TEMPERATURES
     )
 
 
@@ -142,7 +144,7 @@ def hoeffding_grid(
     hoeffding1963, catoni2007.
     """
     m = n_terms(n_samples, pairs=pairs)
-    grid = hoeffding_temperatures(n_terms=m, n_hypotheses=n_hypotheses, epsilon=epsilon)
+    grid = _hoeffding_temperatures(n_terms=m, n_hypotheses=n_hypotheses, epsilon=epsilon)
     bounds = (
         hoeffding(
             loss=loss,

@@ -14,7 +14,7 @@ from pacfourier.bounds.result import Bound
 
 # Bounds that take these arguments pay a Kullback-Leibler divergence for a mean over points. Any
 # other divergence has another name, so the arguments tell which bounds are valid here.
-FORM = frozenset({"loss", "divergence", "n_samples", "epsilon", "pairs"})
+_FORM = frozenset({"loss", "divergence", "n_samples", "epsilon", "pairs"})
 
 
 def mixture_divergence(
@@ -107,11 +107,11 @@ def landmark_mixture(
     ----------
     Derived above; catoni2007 for the change of measure.
     """
-    missing = FORM - set(signature(bound).parameters)
+    missing = _FORM - set(signature(bound).parameters)
     if missing:
         raise ValueError(
             "bound must pay a Kullback-Leibler divergence for a mean over points, that is, take "
-            f"{sorted(FORM)}, got {bound!r}, which does not take {sorted(missing)}."
+            f"{sorted(_FORM)}, got {bound!r}, which does not take {sorted(missing)}."
         )
     divergence = mixture_divergence(weights=weights, divergences=divergences, n_train=n_train)
     r = distribution("weights", weights)

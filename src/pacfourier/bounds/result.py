@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from pacfourier.bounds.safe_side import safely_rounded
 
-Parameters = Mapping[str, float | tuple[float, ...]]
+_Parameters = Mapping[str, float | tuple[float, ...]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,7 +31,7 @@ class Bound:
     value: float
     empirical_term: float
     divergence_term: float
-    parameters: Parameters = field(hash=False)
+    parameters: _Parameters = field(hash=False)
     theorem: str
     reference: str
 

@@ -3,9 +3,7 @@
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Literal
 
-__all__ = ["confidence", "safely_rounded"]
-
-ROUNDINGS = {"up": ROUND_CEILING, "down": ROUND_FLOOR}
+_ROUNDINGS = {"up": ROUND_CEILING, "down": ROUND_FLOOR}
 
 
 def safely_rounded(
@@ -33,7 +31,7 @@ def safely_rounded(
     ('5.433e+04', '0.07071')
     """
     # The shortest decimal that is read as this number, so that 0.05 is not above 0.05.
-    number, rounding = Decimal(repr(float(value))), ROUNDINGS[side]
+    number, rounding = Decimal(repr(float(value))), _ROUNDINGS[side]
     if decimals is None:
         return f"{float(Context(prec=4, rounding=rounding).create_decimal(number)):.4g}"
     return str(number.quantize(Decimal(1).scaleb(-decimals), rounding=rounding))

@@ -16,7 +16,7 @@ with explain_missing_extra():
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, cls=OneLineErrors)
 
 
-def show_version(is_wanted: bool) -> None:
+def _show_version(is_wanted: bool) -> None:
     """Print the version, and stop."""
     if is_wanted:
         from importlib.metadata import version
@@ -26,14 +26,14 @@ def show_version(is_wanted: bool) -> None:
 
 
 @app.callback()
-def main(
+def _main(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=show_version, is_eager=True, help="Show the version."),
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Learn small certified models from tables."""
 
 
-for command in (tables.fit, tables.predict, tables.certify, tables.export):
-    app.command()(command)
+for _command in (tables.fit, tables.predict, tables.certify, tables.export):
+    app.command()(_command)

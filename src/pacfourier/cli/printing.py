@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 from pacfourier.errors import InputError
 
 # The base class of all errors in the use of options.
-UsageError: Any = typer.BadParameter.__base__
+_UsageError: Any = typer.BadParameter.__base__
 
 
 class OneLineErrors(TyperGroup):
@@ -27,11 +27,11 @@ class OneLineErrors(TyperGroup):
         settings["standalone_mode"] = False
         try:
             code = super().main(words, *others, **settings)
-        except UsageError as error:
+        except _UsageError as error:
             if not words:
                 error.show()
             else:
-                message = error.format_message().rstrip(".") + given_value(words, error)
+                message = error.format_message().rstrip(".") + _given_value(words, error)
                 end = "" if message.endswith("?") else "."
                 typer.echo(f"Error: {' '.join(message.split())}{end}", err=True)
             sys.exit(2)
@@ -43,7 +43,7 @@ class OneLineErrors(TyperGroup):
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def given_value(words: list[str], error: Any) -> str:
+def _given_value(words: list[str], error: Any) -> str:
     """Return what the user passed to the option of an error, for its message."""
     for option in getattr(getattr(error, "param", None), "opts", ()):
         for word, following in pairwise([*words, ""]):

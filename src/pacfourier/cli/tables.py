@@ -19,36 +19,36 @@ if TYPE_CHECKING:
     from pacfourier.tabular.model import FitSettings, TableFit, TableModel
     from pacfourier.tabular.reading.table_blocks import Reading
 
-TABLES = ".csv, .tsv, .parquet, .arrow, .feather or .jsonl file; text may be compressed (.gz)"
-Data = Annotated[Path, typer.Argument(help=f"A {TABLES}.")]
-Model = Annotated[Path, typer.Argument(help="A .skops file written by 'pacfourier fit'.")]
-Separator = Annotated[
+_TABLES = ".csv, .tsv, .parquet, .arrow, .feather or .jsonl file; text may be compressed (.gz)"
+_Data = Annotated[Path, typer.Argument(help=f"A {_TABLES}.")]
+_Model = Annotated[Path, typer.Argument(help="A .skops file written by 'pacfourier fit'.")]
+_Separator = Annotated[
     str | None, typer.Option(help="Separator of a text file; by default, it is detected.")
 ]
-Encoding = Annotated[
+_Encoding = Annotated[
     str | None, typer.Option(help="Encoding of a text file; by default, it is detected.")
 ]
-Missing = Annotated[
+_Missing = Annotated[
     list[str] | None, typer.Option(help="A word that means 'no value'; may be repeated.")
 ]
-Overwrite = Annotated[
+_Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace output files that exist already.")
 ]
-Duplicates = Annotated[
+_Duplicates = Annotated[
     str | None,
     typer.Option(
         help="Say 'genuine' if rows repeat because the columns have few values, not as copies."
     ),
 ]
-Epsilon = Annotated[float, typer.Option(help="Probability with which each bound may fail.")]
+_Epsilon = Annotated[float, typer.Option(help="Probability with which each bound may fail.")]
 # The words that mean no certificate, and all or no columns.
 NO, ALL, NONE = "no", "all", "none"
 # A class is rare, and thresholds for it are printed, if it has at most this share of the rows.
-RARE = 0.2
+_RARE = 0.2
 
 
 def fit(
-    data: Data,
+    data: _Data,
     target: Annotated[str, typer.Option(help="Name of the column to predict.")],
     out: Annotated[Path, typer.Option(help="Where to save the model.")] = Path("model.skops"),
     report: Annotated[
@@ -68,8 +68,8 @@ def fit(
             show_default="a fifth, at most 10,000 rows",
         ),
     ] = None,
-    epsilon: Epsilon = 0.05,
-    duplicates: Duplicates = None,
+    epsilon: _Epsilon = 0.05,
+    duplicates: _Duplicates = None,
     n_frequencies: Annotated[
         int, typer.Option(min=1, max=20000, help="Number of cosines: the size of the model.")
     ] = 100,
@@ -89,10 +89,10 @@ def fit(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    missing: Missing = None,
-    overwrite: Overwrite = False,
+    separator: _Separator = None,
+    encoding: _Encoding = None,
+    missing: _Missing = None,
+    overwrite: _Overwrite = False,
 ) -> None:
     """Learn to predict a column of a table, certify the model, and save it."""
     for library in ("skops", "skrub"):
@@ -104,8 +104,8 @@ def fit(
         for path, suffix in outputs:
             if path is not None:
                 check_output(path, (suffix,), overwrite)
-        reading = reading_of(separator, encoding, missing)
-        settings = settings_of(
+        reading = _reading_of(separator, encoding, missing)
+        settings = _settings_of(
             n_frequencies=n_frequencies,
             certify=certify,
             epsilon=epsilon,
@@ -117,54 +117,56 @@ def fit(
             seed=seed,
         )
         with progress_bar() as progress:
-            found = fitted(data, target, settings, reading, progress)
-            small = None if integers is None else rounded(found, progress)
+            found = _fitted(data, target, settings, reading, progress)
+            small = None if integers is None else _rounded(found, progress)
             paths = {"model": out, "report": report, "card": card, "integers": integers}
-            write_outputs(found, small, paths, progress)
+            _write_outputs(found, small, paths, progress)
     notes(found.model.record["notes"])
-    show_fit(found)
+    _show_fit(found)
     if small is not None:
-        show_integers(small, found)
+        _show_integers(small, found)
     typer.echo(f"\nSaved in {out} ({out.stat().st_size:,} bytes).")
 
 
-def reading_of(separator: str | None, encoding: str | None, missing: list[str] | None) -> "Reading":
+def _reading_of(
+    separator: str | None, encoding: str | None, missing: list[str] | None
+) -> "Reading":
     """Return how to read a table."""
     from pacfourier.tabular.reading.table_blocks import Reading
 
     return Reading(separator, encoding, tuple(missing or ()))
 
 
-def settings_of(
+def _settings_of(
     *, certify: str | None, class_weight: str | None, types: Any, **others: Any
 ) -> "FitSettings":
     """Return the settings of a fit, from the texts of the options."""
     from pacfourier.tabular.model import FitSettings
 
     return FitSettings(
-        certify=share_of(certify),
-        class_weight=weights_of(class_weight),
-        types=dict(pair_of("--type", each) for each in types or ()),
+        certify=_share_of(certify),
+        class_weight=_weights_of(class_weight),
+        types=dict(_pair_of("--type", each) for each in types or ()),
         **others,
     )
 
 
-def share_of(text: str | None) -> "Share | None":
+def _share_of(text: str | None) -> "Share | None":
     """Return the share of rows to hold out in a text; no text leaves it to the library."""
     if text is None or text == NO:
         return True if text is None else None
-    return number_of("--certify", text)
+    return _number_of("--certify", text)
 
 
-def weights_of(text: str | None) -> dict[str, float] | str | None:
+def _weights_of(text: str | None) -> dict[str, float] | str | None:
     """Return the weights of classes in a text such as ``yes=5,no=1``."""
     if text is None or text == "balanced":
         return text
-    pairs = (pair_of("--class-weight", each) for each in text.split(","))
-    return {name: number_of("--class-weight", weight) for name, weight in pairs}
+    pairs = (_pair_of("--class-weight", each) for each in text.split(","))
+    return {name: _number_of("--class-weight", weight) for name, weight in pairs}
 
 
-def pair_of(option: str, text: str) -> tuple[str, str]:
+def _pair_of(option: str, text: str) -> tuple[str, str]:
     """Return the name and the value in a text such as ``name=value``."""
     name, equals, value = text.rpartition("=")
     if not equals or not name or not value:
@@ -172,7 +174,7 @@ def pair_of(option: str, text: str) -> tuple[str, str]:
     return name, value
 
 
-def number_of(option: str, text: str) -> float:
+def _number_of(option: str, text: str) -> float:
     """Return a positive number in a text."""
     try:
         number = float(text)
@@ -184,7 +186,7 @@ def number_of(option: str, text: str) -> float:
     return number
 
 
-def fitted(
+def _fitted(
     data: Path, target: str, settings: "FitSettings", reading: "Reading", progress: "Progress"
 ) -> "TableFit":
     """Fit a model."""
@@ -193,7 +195,7 @@ def fitted(
     return fit_table(data, target, settings, reading=reading, progress=progress)
 
 
-def rounded(found: "TableFit", progress: "Progress") -> "TableIntegers":
+def _rounded(found: "TableFit", progress: "Progress") -> "TableIntegers":
     """Return the model in integers."""
     from pacfourier.export import table_integers
 
@@ -204,7 +206,7 @@ def rounded(found: "TableFit", progress: "Progress") -> "TableIntegers":
         raise InputError(str(error)) from None
 
 
-def write_outputs(
+def _write_outputs(
     found: "TableFit",
     small: "TableIntegers | None",
     paths: dict[str, Path | None],
@@ -233,17 +235,17 @@ def write_outputs(
         write_file(path, content)
 
 
-def show_fit(found: "TableFit") -> None:
+def _show_fit(found: "TableFit") -> None:
     """Print how good a model is."""
     record = found.model.record
-    show_model(found.model)
+    _show_model(found.model)
     if found.certificate is not None and record["is_certified"]:
-        show_certificate(found.certificate)
+        _show_certificate(found.certificate)
     else:
         typer.echo(f"\n{record['headline']}")
 
 
-def show_integers(small: "TableIntegers", found: "TableFit") -> None:
+def _show_integers(small: "TableIntegers", found: "TableFit") -> None:
     """Print the size and the error of the integers, and what is certified about them."""
     from pacfourier.bounds.safe_side import confidence
     from pacfourier.tabular.fitting import is_bounded
@@ -252,14 +254,14 @@ def show_integers(small: "TableIntegers", found: "TableFit") -> None:
     if small.error is not None:
         task = found.model.target.task
         measure = "error" if task == "classification" else "mean absolute error"
-        typer.echo(f"On the rows held out, their {measure} is {error_text(small.error, task)}.")
+        typer.echo(f"On the rows held out, their {measure} is {_error_text(small.error, task)}.")
     typer.echo(f"{small.statement}.")
     if is_bounded(small.certificate) and is_bounded(found.certificate):
         both = confidence(min(1.0, 2 * found.settings.epsilon))
         typer.echo(f"This bound and that of the model hold together with probability {both}.")
 
 
-def show_model(model: "TableModel") -> None:
+def _show_model(model: "TableModel") -> None:
     """Print what a model is, and how it compares with others."""
     record, columns = model.record, model.columns
     rows = record["rows"]
@@ -271,31 +273,31 @@ def show_model(model: "TableModel") -> None:
     show(
         [
             ("data", f"{record['data']}: {rows['read']:,} rows"),
-            ("target", f"{model.target.name}: {what}{class_text(model)}"),
+            ("target", f"{model.target.name}: {what}{_class_text(model)}"),
             ("columns", f"{len(kinds)} used ({counted}), {len(columns.left_out)} left out"),
             ("rows", f"{rows['learned']:,} learned from, {rows['held out']:,} held out{chosen}"),
         ]
     )
     typer.echo("")
-    show_results(record["results"], rows["held out"], model.target.task)
+    _show_results(record["results"], rows["held out"], model.target.task)
     counts = record["class counts"]
-    if record["thresholds"] and min(counts) <= RARE * sum(counts):
-        show_thresholds(model)
+    if record["thresholds"] and min(counts) <= _RARE * sum(counts):
+        _show_thresholds(model)
 
 
-def class_text(model: "TableModel") -> str:
+def _class_text(model: "TableModel") -> str:
     """Return the names of the classes, as far as they fit on a line."""
     from pacfourier.errors import listed
 
     return f" {listed(model.target.classes)}" if model.target.classes else ""
 
 
-def error_text(error: float, task: str) -> str:
+def _error_text(error: float, task: str) -> str:
     """Return a share of errors in percent, or an amount as it is."""
     return f"{100 * error:.2f} %" if task == "classification" else f"{error:.4g}"
 
 
-def show_results(results: list[dict[str, Any]], n_rows: int, task: str) -> None:
+def _show_results(results: list[dict[str, Any]], n_rows: int, task: str) -> None:
     """Print the errors of the model and of those it is compared with."""
     is_classes = task == "classification"
     measure = "error" if is_classes else "mean absolute error"
@@ -303,14 +305,14 @@ def show_results(results: list[dict[str, Any]], n_rows: int, task: str) -> None:
     lines = []
     for each in results:
         numbers = [each["error"], each["standard_error"]]
-        texts = [error_text(x, task) for x in numbers]
+        texts = [_error_text(x, task) for x in numbers]
         lines.append([each["name"], *texts, f"{each['seconds']:.1f}"])
         if not is_classes:
             lines[-1].append("" if each["r2"] is None else f"{each['r2']:.3f}")
     show(lines, headers if is_classes else [*headers, "R2"])
 
 
-def show_thresholds(model: "TableModel") -> None:
+def _show_thresholds(model: "TableModel") -> None:
     """Print thresholds with which ``predict`` finds more rows of the rarer class."""
     from pacfourier.bounds.safe_side import safely_rounded
     from pacfourier.pacbayes.assumptions import new_rows
@@ -341,7 +343,7 @@ def show_thresholds(model: "TableModel") -> None:
     )
 
 
-def show_certificate(certificate: "PredictionCertificate") -> None:
+def _show_certificate(certificate: "PredictionCertificate") -> None:
     """Print a certificate with its assumptions."""
     from pacfourier.tabular.fitting import in_words_of_the_command
 
@@ -349,8 +351,8 @@ def show_certificate(certificate: "PredictionCertificate") -> None:
 
 
 def predict(
-    model: Model,
-    data: Data,
+    model: _Model,
+    data: _Data,
     out: Annotated[
         Path, typer.Option(help="Where to write the predictions: a .csv or .parquet file.")
     ] = Path("predictions.csv"),
@@ -364,10 +366,10 @@ def predict(
         float | None,
         typer.Option(min=0, max=1, help="Predict the rarer class from this probability on."),
     ] = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    missing: Missing = None,
-    overwrite: Overwrite = False,
+    separator: _Separator = None,
+    encoding: _Encoding = None,
+    missing: _Missing = None,
+    overwrite: _Overwrite = False,
 ) -> None:
     """Add predictions to a table of new rows."""
     from pacfourier.tabular.columns import Strays, stray_notes
@@ -381,12 +383,12 @@ def predict(
     with input_errors():
         check_output(out, (".csv", ".parquet"), overwrite)
         fitted = load_model(model)
-        table = open_table(data, reading_of(separator, encoding, missing))
+        table = open_table(data, _reading_of(separator, encoding, missing))
         with progress_bar() as progress, written_table(out, overwrite) as writer:
             for block, unread in predicted_blocks(
                 fitted,
                 table,
-                columns=kept_columns(columns),
+                columns=_kept_columns(columns),
                 has_probabilities=proba,
                 threshold=threshold,
                 advance=partial(progress, "predicting"),
@@ -398,7 +400,7 @@ def predict(
     typer.echo(f"{n_rows:,} predictions in {out}")
 
 
-def kept_columns(text: str) -> list[str] | None:
+def _kept_columns(text: str) -> list[str] | None:
     """Return the names in a text; None means all columns."""
     if text == ALL:
         return None
@@ -406,21 +408,21 @@ def kept_columns(text: str) -> list[str] | None:
 
 
 def certify(
-    model: Model,
+    model: _Model,
     data: Annotated[
         Path | None, typer.Argument(help="A table of new rows with their labels, if you have one.")
     ] = None,
-    epsilon: Epsilon = 0.05,
-    duplicates: Duplicates = None,
+    epsilon: _Epsilon = 0.05,
+    duplicates: _Duplicates = None,
     group: Annotated[
         str | None,
         typer.Option(
             help="The column of groups; by default that of the fit. 'none' if rows are independent."
         ),
     ] = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    missing: Missing = None,
+    separator: _Separator = None,
+    encoding: _Encoding = None,
+    missing: _Missing = None,
 ) -> None:
     """Show what is certified about a model, or certify it on new labelled rows."""
     from pacfourier.tabular.model_files import load_model
@@ -428,7 +430,7 @@ def certify(
     with input_errors():
         fitted = load_model(model)
         if data is None:
-            show_model(fitted)
+            _show_model(fitted)
             typer.echo(f"\n{fitted.record['headline']}")
             return
         from pacfourier.tabular.certifying import certified_rows
@@ -437,7 +439,7 @@ def certify(
         from pacfourier.tabular.reading.table_files import open_table
 
         settings = FitSettings(epsilon=epsilon, duplicates=cast("Any", duplicates))
-        table = open_table(data, reading_of(separator, encoding, missing))
+        table = open_table(data, _reading_of(separator, encoding, missing))
         with progress_bar() as progress:
             advance = partial(progress, "certifying")
             found = certified_rows(
@@ -446,11 +448,11 @@ def certify(
         if found.certificate.violations:
             raise InputError(headline(found.certificate))
     notes([*table.notes, *found.notes])
-    show_certificate(found.certificate)
+    _show_certificate(found.certificate)
 
 
 def export(
-    model: Model,
+    model: _Model,
     c: Annotated[Path | None, typer.Option("--c", help="Where to write a C99 header.")] = None,
     json: Annotated[
         Path | None, typer.Option("--json", help="Where to write the formula as JSON.")
@@ -458,7 +460,7 @@ def export(
     onnx: Annotated[
         Path | None, typer.Option("--onnx", help="Where to write an ONNX graph of float32.")
     ] = None,
-    overwrite: Overwrite = False,
+    overwrite: _Overwrite = False,
 ) -> None:
     """Write a saved model as C, as JSON or as ONNX."""
     from pacfourier import export

@@ -6,12 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import get_ident
 from typing import Any, TypeVar
 
-__all__ = ["ahead"]
-
-Item = TypeVar("Item")
+_Item = TypeVar("_Item")
 
 
-def ahead(items: Iterable[Item], depth: int = 1) -> Generator[Item, None, None]:
+def ahead(items: Iterable[_Item], depth: int = 1) -> Generator[_Item, None, None]:
     """Yield items in order. A thread makes the next ones while the caller uses the last.
 
     This saves time if making an item releases Python's lock, as random numbers of NumPy do. An

@@ -17,7 +17,7 @@ from pacfourier.core.forks import hold_while_forking
 hold_while_forking(global_compiler_lock)
 
 # The files in this folder that compiled functions take functions and constants from.
-SOURCES = (
+_SOURCES = (
     "compiled.py", "loops.py", "products.py", "sparse_products.py",
     "prior/hadamard.py",
 )  # fmt: skip
@@ -27,7 +27,7 @@ SOURCES = (
 def _stamp() -> str:
     """Return some digits that change if any of the sources does."""
     folder = files("pacfourier.core")
-    contents = [folder.joinpath(name).read_bytes() for name in SOURCES]
+    contents = [folder.joinpath(name).read_bytes() for name in _SOURCES]
     return hashlib.sha256(b"".join(contents)).hexdigest()[:16]
 
 
@@ -39,7 +39,7 @@ def compiled(**options: Any) -> Callable[[Any], Any]:
     is compiled in every process.
 
     Numba compiles a function again if its own file has changed. Functions of other files are part
-    of its machine code, so the name under which the code is kept depends on all ``SOURCES``.
+    of its machine code, so the name under which the code is kept depends on all ``_SOURCES``.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def compiled(**options: Any) -> Callable[[Any], Any]:
         dispatcher = njit(**options)(function)
         try:
             # What the option ``cache`` does, with another class of caches.
-            dispatcher._cache = MendingCache(function)
+            dispatcher._cache = _MendingCache(function)
         except RuntimeError:
             _warn_that_nothing_is_kept()
         return dispatcher
@@ -60,7 +60,7 @@ def compiled(**options: Any) -> Callable[[Any], Any]:
     return decorate
 
 
-class MendingCache(FunctionCache):
+class _MendingCache(FunctionCache):
     """Files of compiled code, of which damaged ones count as missing and are replaced.
 
     A power cut leaves files that are empty, or cut, or hold zeros. What ``pickle`` raises then

@@ -17,11 +17,9 @@ from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.core.products import FREQUENCY_BAND, ROW_BLOCK, turn_blocks
 from pacfourier.core.threads import run_tasks
 
-__all__ = ["features_in", "features_within", "fourier_features", "fourier_kernel"]
-
 ROWS_PER_TASK = 4 * ROW_BLOCK
 # The kernel leaves out frequencies of smaller weight. Together they weigh less than 1e-12.
-NEGLIGIBLE_WEIGHT = 1e-17
+_NEGLIGIBLE_WEIGHT = 1e-17
 
 
 @by_kind
@@ -59,7 +57,7 @@ def features_in(
     In single precision, phases that are too large for it are still computed in double precision.
     """
     features = np.empty((X.shape[0], 2 * len(frequencies)), dtype=precision)
-    fill_features(X, frequencies, weights, features)
+    _fill_features(X, frequencies, weights, features)
     return features
 
 
@@ -72,11 +70,11 @@ def features_within(
     to be finite.
     """
     features = np.empty((len(X), 2 * len(frequencies)), dtype=X.dtype)
-    is_within = fill_features(X, frequencies, weights, features, limit)
+    is_within = _fill_features(X, frequencies, weights, features, limit)
     return features if is_within else None
 
 
-def fill_features(
+def _fill_features(
     X: Samples,
     frequencies: FloatArray,
     weights: FloatArray,
@@ -127,7 +125,7 @@ def fourier_kernel(
     Only the features of one band of frequencies are in memory at a time.
     """
     gram: Any = 0
-    support = np.flatnonzero(weights > NEGLIGIBLE_WEIGHT)
+    support = np.flatnonzero(weights > _NEGLIGIBLE_WEIGHT)
     for start in range(0, len(support), FREQUENCY_BAND):
         band = support[start : start + FREQUENCY_BAND]
         left = fourier_features(X, frequencies[band], weights[band])

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 
-class ReentrantLock(Protocol):
+class _ReentrantLock(Protocol):
     """A lock that its owner may take again, such as ``threading.RLock``."""
 
     def acquire(self) -> object:
@@ -15,7 +15,7 @@ class ReentrantLock(Protocol):
         """Give the lock back."""
 
 
-def hold_while_forking(lock: ReentrantLock, in_child: Callable[[], None] = lambda: None) -> None:
+def hold_while_forking(lock: _ReentrantLock, in_child: Callable[[], None] = lambda: None) -> None:
     """Make every fork wait until no other thread holds a lock.
 
     A child has only the thread that forked. A lock of another thread would never be released in

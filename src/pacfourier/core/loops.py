@@ -77,7 +77,7 @@ def _cosine_sine(turn):
 
 
 @untyped_intrinsic
-def prefer_wide_vectors(_typing):
+def _prefer_wide_vectors(_typing):
     """Let the function that calls this use the widest vectors of the processor.
 
     On many processors with vectors of 512 bits the compiler uses 256, because wider ones could slow
@@ -93,7 +93,7 @@ def prefer_wide_vectors(_typing):
 
 
 # Side of the square blocks in which a matrix is transposed: a block stays near the core.
-TRANSPOSED_BLOCK = 32
+_TRANSPOSED_BLOCK = 32
 
 
 @compiled(nogil=True)
@@ -107,10 +107,10 @@ def write_chunks(frequencies, factor, chunks):
     size = chunks.shape[2]
     for c in range(len(chunks)):
         columns, n_left = chunks[c], min(size, n_frequencies - c * size)
-        for first in range(0, n_features, TRANSPOSED_BLOCK):
-            last = min(first + TRANSPOSED_BLOCK, n_features)
-            for start in range(0, n_left, TRANSPOSED_BLOCK):
-                stop = min(start + TRANSPOSED_BLOCK, n_left)
+        for first in range(0, n_features, _TRANSPOSED_BLOCK):
+            last = min(first + _TRANSPOSED_BLOCK, n_features)
+            for start in range(0, n_left, _TRANSPOSED_BLOCK):
+                stop = min(start + _TRANSPOSED_BLOCK, n_left)
                 for k in range(first, last):
                     for m in range(start, stop):
                         columns[k, m] = chunks.dtype.type(frequencies[c * size + m, k]) * factor
@@ -243,7 +243,7 @@ def add_statistics(rows, words, multipliers, prints, powers):
 
 
 # Single precision adds up this many rows before its sums are added to those in double precision.
-CARRY_ROWS = 64
+_CARRY_ROWS = 64
 
 
 @compiled(nogil=True, fastmath=True)
@@ -260,15 +260,15 @@ def add_wave_sums(turns, indptr, columns, values, waves, harmonics):
     harmonics : float64 array of shape (2, n_frequencies)
         The sums of cos^2 and cos sin are added to it.
     """
-    prefer_wide_vectors()
+    _prefer_wide_vectors()
     n_rows, n_frequencies = turns.shape
     partial_waves = np.zeros(waves.shape, turns.dtype)
     partial_harmonics = np.zeros(harmonics.shape, turns.dtype)
     cosines = np.empty(n_frequencies, turns.dtype)
     sines = np.empty(n_frequencies, turns.dtype)
     squares, products = partial_harmonics[0], partial_harmonics[1]
-    for start in range(0, n_rows, CARRY_ROWS):
-        for i in range(start, min(start + CARRY_ROWS, n_rows)):
+    for start in range(0, n_rows, _CARRY_ROWS):
+        for i in range(start, min(start + _CARRY_ROWS, n_rows)):
             first = indptr[i]
             value = values[first]
             cosine_row = partial_waves[0, columns[first]]
@@ -289,12 +289,12 @@ def add_wave_sums(turns, indptr, columns, values, waves, harmonics):
                 for m in range(n_frequencies):
                     cosine_row[m] += value * cosines[m]
                     sine_row[m] += value * sines[m]
-        carry(partial_waves.ravel(), waves.ravel())
-        carry(partial_harmonics.ravel(), harmonics.ravel())
+        _carry(partial_waves.ravel(), waves.ravel())
+        _carry(partial_harmonics.ravel(), harmonics.ravel())
 
 
 @compiled(nogil=True, fastmath=True)
-def carry(partial, totals):
+def _carry(partial, totals):
     """Add partial sums to totals, and set them to zero."""
     for m in range(len(partial)):
         totals[m] += partial[m]
@@ -313,7 +313,7 @@ def write_slopes(turns, indptr, columns, values, tilts):
     tilts : array of shape (2, n_columns_of_U, n_frequencies)
         The a_rm and the b_rm.
     """
-    prefer_wide_vectors()
+    _prefer_wide_vectors()
     n_rows, n_frequencies = turns.shape
     reals = np.empty(n_frequencies, turns.dtype)
     imaginaries = np.empty(n_frequencies, turns.dtype)
@@ -352,7 +352,7 @@ def add_similarities(turns, offsets, weights, starts, similarities):
     Landmark l owns the columns ``starts[l]`` to ``starts[l + 1] - 1`` of turns, offsets and
     weights. ``weights`` has one row per setting s, and all settings share the same cosines.
     """
-    prefer_wide_vectors()
+    _prefer_wide_vectors()
     n_rows, n_waves = turns.shape
     waves = np.empty(n_waves, turns.dtype)
     for i in range(n_rows):
@@ -398,7 +398,7 @@ def write_codes(X, intervals, unit, codes):
 
 
 @njit(fastmath=True)
-def add_terms(places, factors, n_terms, terms, row):
+def _add_terms(places, factors, n_terms, terms, row):
     """Add ``factors[k] * terms[places[k]]`` to a row, for all k below ``n_terms``.
 
     Four terms are added at a time, so that the row is loaded and stored less often. Up to three
@@ -415,7 +415,7 @@ def add_terms(places, factors, n_terms, terms, row):
 
 
 @njit(fastmath=True)
-def knot_below(x, knots):
+def _knot_below(x, knots):
     """Return which knot is the last one at or below x, and where x lies on the way to the next.
 
     Outside the knots, x counts as the nearest knot.
@@ -456,12 +456,12 @@ def add_columns(X, origins, codes, terms, is_sparse, values):
             x = X[i, coded[c]]
             if x == origins[coded[c]]:
                 continue
-            low, share = knot_below(x, knots[starts[c] : starts[c + 1]])
+            low, share = _knot_below(x, knots[starts[c] : starts[c + 1]])
             place = n_columns + starts[c] + low
             places[n_terms], factors[n_terms] = place, X.dtype.type(1) - share
             places[n_terms + 1], factors[n_terms + 1] = place + 1, share
             n_terms += 2
-        add_terms(places, factors, n_terms, terms, values[i])
+        _add_terms(places, factors, n_terms, terms, values[i])
 
 
 @compiled(nogil=True, fastmath=True)
@@ -471,7 +471,7 @@ def write_single_scores(values, constants, amplitudes, scores):
     A row of ``values`` plus the constants holds the phases of all frequencies, in turns, and then
     the linear part.
     """
-    prefer_wide_vectors()
+    _prefer_wide_vectors()
     n_frequencies = len(amplitudes)
     for i in range(len(values)):
         total = values[i, n_frequencies] + constants[n_frequencies]
@@ -488,7 +488,7 @@ def write_waves(values, weights, waves):
 
     A row of ``values`` starts with the phases of all frequencies, in turns.
     """
-    prefer_wide_vectors()
+    _prefer_wide_vectors()
     n_frequencies = waves.shape[1] // 2
     for i in range(len(values)):
         for m in range(n_frequencies):
@@ -522,7 +522,7 @@ _HIGH = np.uint64(32)
 
 
 @njit(inline="always", error_model="numpy")
-def philox(c0, c1, c2, c3, k0, k1):
+def _philox(c0, c1, c2, c3, k0, k1):
     """Return the four Philox4x32-10 words of a counter under a key (Salmon et al., SC 2011)."""
     for _ in range(10):
         first = _PHILOX_MULTIPLIERS[0] * np.uint64(c0)
@@ -537,7 +537,7 @@ def philox(c0, c1, c2, c3, k0, k1):
 
 
 @njit(inline="always", error_model="numpy")
-def exponential(bits):
+def _exponential(bits):
     """Return ``-ln u`` in single precision, where u is the uniform number of 32 random bits.
 
     Write u = 2^e m with m in [sqrt(1/2), sqrt(2)). Then ln m = 2 artanh((m - 1) / (m + 1)).
@@ -554,9 +554,9 @@ def exponential(bits):
 
 
 @njit(inline="always", error_model="numpy")
-def normal_pair(first_bits, second_bits):
+def _normal_pair(first_bits, second_bits):
     """Return two independent standard normals from 64 random bits (Box and Muller)."""
-    radius = np.sqrt(np.float32(2) * exponential(first_bits))
+    radius = np.sqrt(np.float32(2) * _exponential(first_bits))
     cosine, sine = cosine_sine(np.float32(np.int32(second_bits)) * np.float32(2.0**-32))
     return radius * cosine, radius * sine
 
@@ -574,11 +574,11 @@ def write_normals(key_low, key_high, indices, normals):
         row = normals[i]
         index = np.uint32(indices[i])
         for q in range(quarter):
-            w0, w1, w2, w3 = philox(
+            w0, w1, w2, w3 = _philox(
                 np.uint32(q), index, np.uint32(0), np.uint32(0), key_low, key_high
             )
-            row[q], row[quarter + q] = normal_pair(w0, w1)
-            row[2 * quarter + q], row[3 * quarter + q] = normal_pair(w2, w3)
+            row[q], row[quarter + q] = _normal_pair(w0, w1)
+            row[2 * quarter + q], row[3 * quarter + q] = _normal_pair(w2, w3)
 
 
 # Without fastmath, for the bits of write_normals.
@@ -606,11 +606,11 @@ def write_normal_columns(key, indices, places, scales, columns):
         if places[:, q].max() < 0:
             continue
         for i in range(n_rows):
-            w0, w1, w2, w3 = philox(
+            w0, w1, w2, w3 = _philox(
                 np.uint32(q), indices[i], np.uint32(0), np.uint32(0), key[0], key[1]
             )
-            made[0, i], made[1, i] = normal_pair(w0, w1)
-            made[2, i], made[3, i] = normal_pair(w2, w3)
+            made[0, i], made[1, i] = _normal_pair(w0, w1)
+            made[2, i], made[3, i] = _normal_pair(w2, w3)
         for part in range(4):
             place = places[part, q]
             if place < 0:

@@ -18,21 +18,21 @@ from pacfourier.arrays import FloatArray, Samples
 ROW_BLOCK = 1024
 FREQUENCY_BAND = 1008
 # Rows are cut into so many parts where threads take rows.
-MOST_PARTS = 8
+_MOST_PARTS = 8
 # A band of frequencies takes at most 8 MB, however wide the data are. Arrays of more than 32 MB
 # would be returned to the system and fetched again for each band.
 LARGEST_BAND = 2**21
 # Frequencies that are stored column by column come in bands of one chunk of sparse products in
-# single precision (see ``chunk_size``), which then need no copy of them.
+# single precision (see ``_chunk_size``), which then need no copy of them.
 COLUMN_BAND = 64
 # Rows of X that structured transforms take together. Fewer would not fill the vectors.
 ROWS_SIDE_BY_SIDE = 64
 # If at most this share of the numbers is not zero, only those are multiplied.
-LARGEST_DENSITY = 0.25
+_LARGEST_DENSITY = 0.25
 # With fewer frequencies, finding the zeros takes longer than multiplying them.
-FEWEST_SPARSE = 64
+_FEWEST_SPARSE = 64
 # How many rows are looked at to find out.
-LOOKED_AT = 128
+_LOOKED_AT = 128
 
 
 def frequency_bands(n_frequencies: int, n_features: int) -> Iterator[slice]:
@@ -56,7 +56,7 @@ def row_parts(n_samples: int) -> list[slice]:
     They do not depend on the number of threads, and neither does a sum that adds parts in order.
     """
     n_blocks = -(-n_samples // ROW_BLOCK)
-    size = ROW_BLOCK * -(-n_blocks // MOST_PARTS)
+    size = ROW_BLOCK * -(-n_blocks // _MOST_PARTS)
     return [slice(start, min(start + size, n_samples)) for start in range(0, n_samples, size)]
 
 
@@ -67,22 +67,22 @@ def turn_blocks(
 
     The array of phases is reused, so take what you need before the next block.
     """
-    if is_mostly_zeros(X, len(frequencies)):
-        return sparse_turns(X, frequencies, dtype)
-    return dense_turns(X, frequencies, dtype)
+    if _is_mostly_zeros(X, len(frequencies)):
+        return _sparse_turns(X, frequencies, dtype)
+    return _dense_turns(X, frequencies, dtype)
 
 
-def is_mostly_zeros(X: Samples, n_frequencies: int) -> bool:
+def _is_mostly_zeros(X: Samples, n_frequencies: int) -> bool:
     """Return whether to multiply only the numbers other than zero."""
     if sparse.issparse(X):
         return True
-    if n_frequencies < FEWEST_SPARSE:
+    if n_frequencies < _FEWEST_SPARSE:
         return False
-    some = X[:: max(len(X) // LOOKED_AT, 1)]
-    return bool(np.count_nonzero(some) <= LARGEST_DENSITY * some.size)
+    some = X[:: max(len(X) // _LOOKED_AT, 1)]
+    return bool(np.count_nonzero(some) <= _LARGEST_DENSITY * some.size)
 
 
-def dense_turns(
+def _dense_turns(
     X: Any, frequencies: FloatArray, dtype: type[np.floating[Any]]
 ) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Yield the same as ``turn_blocks``, as products with all numbers."""
@@ -97,14 +97,14 @@ def dense_turns(
         yield rows, np.dot(block, columns, out=turns[: len(block)])
 
 
-def sparse_turns(
+def _sparse_turns(
     X: Samples, frequencies: FloatArray, dtype: type[np.floating[Any]]
 ) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Yield the same as ``turn_blocks``, as products of the numbers other than zero."""
     from pacfourier.core import sparse_products
 
     n_samples, n_features = X.shape
-    chunks = frequency_chunks(frequencies, dtype)
+    chunks = _frequency_chunks(frequencies, dtype)
     # The factor of the turns is in the values, of which there are fewer than of frequencies.
     unit = dtype(0.5 / np.pi)
     size = max(min(ROW_BLOCK, n_samples), 1)
@@ -129,7 +129,7 @@ def sparse_turns(
         yield rows, products
 
 
-def frequency_chunks(frequencies: FloatArray, dtype: type[np.floating[Any]]) -> NDArray[Any]:
+def _frequency_chunks(frequencies: FloatArray, dtype: type[np.floating[Any]]) -> NDArray[Any]:
     """Return frequencies in chunks of shape (n_chunks, n_features, chunk size).
 
     A chunk is a transposed matrix of a few frequencies. Zeros fill the last one. Frequencies that
@@ -138,7 +138,7 @@ def frequency_chunks(frequencies: FloatArray, dtype: type[np.floating[Any]]) -> 
     from pacfourier.core import loops
 
     n_frequencies, n_features = frequencies.shape
-    size = chunk_size(dtype)
+    size = _chunk_size(dtype)
     if n_frequencies == size and frequencies.flags.f_contiguous and frequencies.dtype == dtype:
         return frequencies.T[np.newaxis]
     chunks = aligned_zeros((-(-n_frequencies // size), n_features, size), dtype)
@@ -146,10 +146,10 @@ def frequency_chunks(frequencies: FloatArray, dtype: type[np.floating[Any]]) -> 
     return chunks
 
 
-def chunk_size(dtype: Any) -> int:
+def _chunk_size(dtype: Any) -> int:
     """Return how many frequencies are in a chunk: four vectors of 512 bits.
 
-    >>> chunk_size(np.float32), chunk_size(np.float64)
+    >>> _chunk_size(np.float32), _chunk_size(np.float64)
     (64, 32)
     """
     from pacfourier.core.sparse_products import N_VECTORS, VECTOR_BYTES

@@ -20,7 +20,7 @@ from pacfourier.core.compiled import compiled, untyped_intrinsic
 VECTOR_BYTES, N_VECTORS = 64, 4
 
 
-class VectorLoops:
+class _VectorLoops:
     """Builds the instructions of a loop over vectors, of which four are a chunk.
 
     Parameters
@@ -74,7 +74,7 @@ class VectorLoops:
 
 
 @untyped_intrinsic
-def write_combination(_typing, row, terms, sums):
+def _write_combination(_typing, row, terms, sums):
     """Write the sum of some numbers times rows of a chunk.
 
     The sum stays in registers until it is complete.
@@ -100,7 +100,7 @@ def write_combination(_typing, row, terms, sums):
             context.make_array(kinds[k])(context, builder, parts[k]).data for k in (0, 1, 4, 6)
         )
         first, last, start, position = (parts[k] for k in (2, 3, 5, 7))
-        vectors = VectorLoops(builder, itemsize)
+        vectors = _VectorLoops(builder, itemsize)
         totals = [vectors.new_total() for _ in range(N_VECTORS)]
         with cgutils.for_range_slice(builder, first, last, first.type(1)) as (k, _):
             place = builder.load(builder.gep(places, [k]))
@@ -155,7 +155,7 @@ def write_sparse_products(indptr, places, factors, chunks, products):
             row = (places, factors, np.intp(indptr[i]), np.intp(indptr[i + 1]))
             if n_left >= size:
                 position = i * n_frequencies + first
-                write_combination(row, (chunks, start), (products, position))
+                _write_combination(row, (chunks, start), (products, position))
             else:
-                write_combination(row, (chunks, start), (last_sum, 0))
+                _write_combination(row, (chunks, start), (last_sum, 0))
                 products[i, first:] = last_sum[:n_left]

@@ -12,10 +12,10 @@ from threadpoolctl import ThreadpoolController
 
 from pacfourier.core.forks import hold_while_forking
 
-Task = TypeVar("Task")
+_Task = TypeVar("_Task")
 
 
-def run_tasks(work: Callable[[Task], None], blocks: Iterable[Task]) -> None:
+def run_tasks(work: Callable[[_Task], None], blocks: Iterable[_Task]) -> None:
     """Call ``work`` on every task, with the number of threads that BLAS may use.
 
     The calling thread is one of them, because starting a thread takes time. An exception in one

@@ -9,8 +9,6 @@ import numpy as np
 
 from pacfourier.data.blocks import n_rows
 
-__all__ = ["Batches", "fit_batches"]
-
 
 def fit_batches(estimator: Any, batches: Iterable[Any], *, classes: Any = None) -> Any:
     """Fit an estimator batch by batch.
@@ -52,10 +50,10 @@ def fit_batches(estimator: Any, batches: Iterable[Any], *, classes: Any = None) 
             "estimator must learn from batches, as PBRFF, OKRFF, PBLandmarks, FourierClassifier "
             f"and FourierRegressor do, got {estimator!r}."
         )
-    return learn(Batches(batches), classes, is_first=True)
+    return learn(_Batches(batches), classes, is_first=True)
 
 
-class Batches:
+class _Batches:
     """Batches as the blocks of a sample."""
 
     def __init__(self, batches: Iterable[Any]) -> None:

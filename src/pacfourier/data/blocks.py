@@ -34,7 +34,7 @@ from pacfourier.data.samples import (
 HEADING = ("n_features_in_", "feature_names_in_")
 
 
-class Part(NamedTuple):
+class _Part(NamedTuple):
     """The result of some blocks, or None if none of their samples has a positive weight."""
 
     result: Any = None
@@ -58,7 +58,7 @@ class BlockedSample:
     heading : array of shape (0, n_features)
     """
 
-    fold: Callable[..., Part]
+    fold: Callable[..., _Part]
     each: Callable[[], Iterator[Any]]
     read: Reader
     heading: Any
@@ -120,10 +120,10 @@ class BlockedSample:
 
     def _present(
         self,
-        function: Callable[..., Part],
+        function: Callable[..., _Part],
         merge: Callable[[Any, Any], Any],
         only_labels: bool = False,
-    ) -> Part:
+    ) -> _Part:
         part = self.fold(function, partial(_merged_parts, merge), only_labels)
         if part.result is None:
             raise ValueError("X must have samples of positive weight, got none.")
@@ -133,7 +133,7 @@ class BlockedSample:
 def blocked_sample(
     estimator: Any,
     reader: Reader,
-    fold: Callable[..., Part],
+    fold: Callable[..., _Part],
     each: Callable[[], Iterator[Any]],
     names: Any,
     *,
@@ -167,15 +167,15 @@ def _of_block(
     X: Any,
     y: Any,
     weights: Any,
-) -> Part:
+) -> _Part:
     """Return a function of a block, or an empty part if no sample has a positive weight."""
     if n_rows(X) == 0 == n_rows(y):
-        return Part()
+        return _Part()
     with _naming_block(index):
         block = read(X, y, weights)
         if not block.X.shape[0]:
-            return Part(is_thinned=True)
-        return Part(function(block._replace(X=_alike(heading, block.X), number=index)))
+            return _Part(is_thinned=True)
+        return _Part(function(block._replace(X=_alike(heading, block.X), number=index)))
 
 
 @contextmanager
@@ -196,14 +196,14 @@ def _alike(heading: Any, X: Any) -> Any:
     return X if precision_of(X) == precision_of(heading) else matching(heading, host(X))
 
 
-def _of_labels(kind: TargetType, index: int, X: Any, y: Any, weights: Any) -> Part:
+def _of_labels(kind: TargetType, index: int, X: Any, y: Any, weights: Any) -> _Part:
     del X
     if n_rows(y) == 0:
-        return Part()
+        return _Part()
     with _naming_block(index):
         y = check_labels(y)
         _, y, _ = positive_weights(y, y, weights, fewest=0)
-        return Part(Witnesses(kind.witnesses(y), len(y))) if len(y) else Part()
+        return _Part(Witnesses(kind.witnesses(y), len(y))) if len(y) else _Part()
 
 
 def _merged_witnesses(kind: TargetType, first: Witnesses, second: Witnesses) -> Witnesses:
@@ -211,10 +211,10 @@ def _merged_witnesses(kind: TargetType, first: Witnesses, second: Witnesses) -> 
     return Witnesses(labels, first.n_samples + second.n_samples)
 
 
-def _merged_parts(merge: Callable[[Any, Any], Any], first: Part, second: Part) -> Part:
+def _merged_parts(merge: Callable[[Any, Any], Any], first: _Part, second: _Part) -> _Part:
     results = [part.result for part in (first, second) if part.result is not None]
     merged = reduce(merge, results) if results else None
-    return Part(merged, first.is_thinned or second.is_thinned)
+    return _Part(merged, first.is_thinned or second.is_thinned)
 
 
 def _itself(block: Block) -> Block:

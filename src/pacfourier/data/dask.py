@@ -20,11 +20,11 @@ from pacfourier.data.blocks import HEADING, light_copy
 from pacfourier.data.samples import checked_heading
 from pacfourier.sklearn_compat import output_container
 
-Blocks: TypeAlias = list[tuple[Any, ...]]
+_Blocks: TypeAlias = list[tuple[Any, ...]]
 
 # The number of results that one task merges. The tree has log_8(number of blocks) levels.
-FAN_IN = 8
-LOST = (
+_FAN_IN = 8
+_LOST = (
     "The cluster was lost or the work was cancelled before all blocks were read. The estimator did "
     "not change: fit it again."
 )
@@ -42,7 +42,7 @@ def heading(X: Any) -> Any:
     return np.empty((0, X.shape[1]), dtype=X.dtype)
 
 
-def aligned_blocks(X: Any, y: Any = None, weights: Any = None) -> Blocks:
+def aligned_blocks(X: Any, y: Any = None, weights: Any = None) -> _Blocks:
     """Return lazy (X, y, weights) for each block. Labels or weights that are not given are None.
 
     If the sizes of the chunks are known, labels and weights may be in memory or have chunks of
@@ -65,7 +65,7 @@ def aligned_blocks(X: Any, y: Any = None, weights: Any = None) -> Blocks:
 
 
 def fold(
-    blocks: Blocks,
+    blocks: _Blocks,
     function: Callable[..., Any],
     merge: Callable[[Any, Any], Any],
     only_labels: bool = False,
@@ -79,12 +79,12 @@ def fold(
         for index, (X, y, weights) in enumerate(blocks)
     ]
     while len(results) > 1:
-        starts = range(0, len(results), FAN_IN)
-        results = [merge_all(results[start : start + FAN_IN]) for start in starts]
+        starts = range(0, len(results), _FAN_IN)
+        results = [merge_all(results[start : start + _FAN_IN]) for start in starts]
     return _computed(*results)[0]
 
 
-def each(blocks: Blocks) -> Iterator[tuple[Any, ...]]:
+def each(blocks: _Blocks) -> Iterator[tuple[Any, ...]]:
     """Yield (index, X, y, weights) of one block after another, in the memory of the caller."""
     for index, block in enumerate(blocks):
         yield index, *_computed(*block)
@@ -94,10 +94,10 @@ def _computed(*results: Any) -> tuple[Any, ...]:
     try:
         return tuple(dask.compute(*results))
     except CancelledError as error:
-        raise RuntimeError(LOST) from error
+        raise RuntimeError(_LOST) from error
 
 
-def persisted(blocks: Blocks) -> Blocks:
+def persisted(blocks: _Blocks) -> _Blocks:
     """Return the same blocks, computed once and kept in the memory of the workers."""
     flat = iter(dask.persist(*(part for block in blocks for part in block)))
     return [tuple(next(flat) for _ in block) for block in blocks]
@@ -174,7 +174,7 @@ def _check_held(collections: Iterable[Any]) -> None:
     # Without an import of distributed there are no such blocks.
     distributed = sys.modules.get("distributed")
     if distributed and any(block.cancelled() for block in distributed.futures_of([*collections])):
-        raise RuntimeError(LOST)
+        raise RuntimeError(_LOST)
 
 
 def _is_table(X: Any) -> bool:

@@ -12,21 +12,9 @@ from sklearn.utils import check_consistent_length
 from pacfourier.arrays import FloatArray, IntArray, host
 from pacfourier.data.samples import is_missing
 
-__all__ = [
-    "MOST_HELD_OUT",
-    "Kinship",
-    "Share",
-    "check_share",
-    "kinship_of",
-    "n_held_out",
-    "n_learned",
-    "one_of_each",
-    "split_rows",
-]
-
-USUAL_SHARE = 0.2
+_USUAL_SHARE = 0.2
 # More rows held out would make the bound on an error little tighter.
-MOST_HELD_OUT = 10_000
+_MOST_HELD_OUT = 10_000
 
 Share: TypeAlias = float | Literal[True]
 """Which share of the rows to hold out. True leaves it to the library."""
@@ -60,10 +48,10 @@ class Kinship:
         """The first and the last time, in words. None if the rows have no times."""
         if self.times is None:
             return None
-        return f"from {shown_time(self.times.min())} to {shown_time(self.times.max())}"
+        return f"from {_shown_time(self.times.min())} to {_shown_time(self.times.max())}"
 
 
-class Parts(NamedTuple):
+class _Parts(NamedTuple):
     """The places of the rows to learn from, and of those that certify, in increasing order."""
 
     learned: IntArray
@@ -78,7 +66,7 @@ def split_rows(
     labels: NDArray[Any] | None = None,
     kinship: Kinship | None = None,
     fewest: int = 1,
-) -> Parts:
+) -> _Parts:
     r"""Return the rows to learn from and the rows that certify, without looking at their columns.
 
     Rows are put into an order: at random, groups at random, or by their time. The last ones are
@@ -106,7 +94,7 @@ def split_rows(
         How many rows have to be held out.
     """
     kinship = Kinship() if kinship is None else kinship
-    ranks, start = unit_ranks(n_rows, share, rng, kinship)
+    ranks, start = _unit_ranks(n_rows, share, rng, kinship)
     n_before = int((ranks < start).sum())
     if n_before < 2 or n_rows - n_before < fewest:
         raise ValueError(
@@ -114,12 +102,12 @@ def split_rows(
             f"{share!r} of {n_rows} rows{_units(kinship)}."
         )
     if labels is not None:
-        start = start_after_two_classes(ranks, labels, start)
+        start = _start_after_two_classes(ranks, labels, start)
     learned, held_out = np.flatnonzero(ranks < start), np.flatnonzero(ranks >= start)
     if kinship.groups is not None:
         samples = rng.random(len(held_out))
         held_out = held_out[one_of_each(kinship.groups[held_out], samples)]
-    return Parts(learned, held_out)
+    return _Parts(learned, held_out)
 
 
 def _units(kinship: Kinship) -> str:
@@ -129,7 +117,7 @@ def _units(kinship: Kinship) -> str:
     return "" if kinship.times is None else f" at {len(np.unique(kinship.times))} times"
 
 
-def unit_ranks(
+def _unit_ranks(
     n_rows: int, share: Share, rng: np.random.Generator, kinship: Kinship
 ) -> tuple[IntArray, int]:
     """Return the place of each row in the order of learning, and the first place held out.
@@ -147,7 +135,7 @@ def unit_ranks(
     return ranks, n_units - n_held_out(share, n_units)
 
 
-def start_after_two_classes(ranks: IntArray, labels: NDArray[Any], start: int) -> int:
+def _start_after_two_classes(ranks: IntArray, labels: NDArray[Any], start: int) -> int:
     """Return the first place to hold out, so that two classes are learned from (``n_learned``).
 
     The rows of one place stay together. It is the given one if nothing would be held out.
@@ -167,13 +155,13 @@ def kinship_of(X: Any, groups: Any, time: Any) -> Kinship:
         raise ValueError("groups and time must not be given both, got two columns: choose one.")
     if groups is not None:
         name = getattr(groups, "name", None)
-        values = checked_column("groups", groups, X)
+        values = _checked_column("groups", groups, X)
         if values.dtype == object:
             values = np.array([str(each) for each in values], dtype=object)
         numbers = np.unique(values, return_inverse=True)[1]
         return Kinship(numbers, name if name and isinstance(name, str) else "groups")
     if time is not None:
-        values = checked_column("time", time, X)
+        values = _checked_column("time", time, X)
         if any(isinstance(each, str) for each in values[:1]):
             raise ValueError(
                 f"time must hold numbers or dates, got text such as {values[0]!r}: convert it, for "
@@ -183,7 +171,7 @@ def kinship_of(X: Any, groups: Any, time: Any) -> Kinship:
     return Kinship()
 
 
-def checked_column(name: str, values: Any, X: Any) -> NDArray[Any]:
+def _checked_column(name: str, values: Any, X: Any) -> NDArray[Any]:
     """Return an argument with one value per row as an array, if no value is missing."""
     column = np.asarray(host(values))
     if column.ndim != 1:
@@ -194,7 +182,7 @@ def checked_column(name: str, values: Any, X: Any) -> NDArray[Any]:
     return column
 
 
-def shown_time(value: Any) -> str:
+def _shown_time(value: Any) -> str:
     """Return a time as text, without a time of day if it is midnight."""
     if isinstance(value, np.datetime64):
         return str(np.datetime_as_string(value, unit="auto"))
@@ -223,7 +211,7 @@ def n_held_out(share: Share, n_rows: int) -> int:
     (40, 10000, 60000)
     """
     if share is True:
-        return min(math.ceil(USUAL_SHARE * n_rows), MOST_HELD_OUT)
+        return min(math.ceil(_USUAL_SHARE * n_rows), _MOST_HELD_OUT)
     return math.ceil(share * n_rows)
 
 

@@ -6,12 +6,10 @@ from typing import Any
 
 from pacfourier.extras import explain_missing_extra
 
-__all__ = ["ParquetBatches", "column_names", "parquet_batches"]
-
 
 def parquet_batches(
     source: Any, target_column: str, *, columns: list[str] | None = None, batch_size: int = 65536
-) -> "ParquetBatches":
+) -> "_ParquetBatches":
     """Return batches of Parquet files, a folder of them or an Arrow dataset, for ``fit_batches``.
 
     Parquet files are read one group of rows at a time, so memory stays small.
@@ -31,10 +29,10 @@ def parquet_batches(
     batches : ParquetBatches
         Tables of inputs with their labels. The files are read again in each pass.
     """
-    return ParquetBatches(source, target_column, columns, batch_size)
+    return _ParquetBatches(source, target_column, columns, batch_size)
 
 
-class ParquetBatches:
+class _ParquetBatches:
     """Batches of an Arrow dataset; only the columns in use are read."""
 
     def __init__(
@@ -45,7 +43,7 @@ class ParquetBatches:
 
         is_open = isinstance(source, dataset.Dataset)
         self.dataset = source if is_open else dataset.dataset(source, format="parquet")
-        self.names = column_names(self.dataset.schema)
+        self.names = _column_names(self.dataset.schema)
         self.target_column = target_column
         self.columns = _input_columns(columns, target_column, self.names)
         if not isinstance(batch_size, Integral) or batch_size < 1:
@@ -87,7 +85,7 @@ def _input_columns(columns: list[str] | None, target_column: str, names: list[st
     return inputs
 
 
-def column_names(schema: Any) -> list[str]:
+def _column_names(schema: Any) -> list[str]:
     """Return the names of the columns, without those that hold the index of a pandas table."""
     index = (schema.pandas_metadata or {}).get("index_columns", ())
     return [name for name in schema.names if name not in index]

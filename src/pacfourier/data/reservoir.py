@@ -43,14 +43,14 @@ class Reservoir(NamedTuple):
 
 def reservoir_of(block: Block, seed: int) -> Reservoir:
     """Return a random part of the rows of a block, at most ``MOST_ROWS``."""
-    keys = row_keys(block.X, seed)
+    keys = _row_keys(block.X, seed)
     order = np.argsort(keys, kind="stable")[:MOST_ROWS]
     weights = np.ones(len(keys)) if block.weights is None else block.weights
     # Tensors are indexed by sorted positions on their device, and only the chosen rows are copied.
     return Reservoir(keys[order], host(block.X[order]), block.y[order], weights[order])
 
 
-def row_keys(X: Any, seed: int) -> NDArray[np.uint64]:
+def _row_keys(X: Any, seed: int) -> NDArray[np.uint64]:
     """Return one random number per row, a hash (SplitMix64) of its values and a seed."""
     start = np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
     keys: NDArray[np.uint64] = row_fingerprints(X) + start

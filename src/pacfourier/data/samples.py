@@ -19,11 +19,11 @@ from pacfourier.arrays import FloatArray, IntArray, by_kind, host, is_tensor
 from pacfourier.core.alignment.targets import TargetType, coded_labels, distinct_labels
 from pacfourier.core.prior.bandwidth import scale_moments
 
-DTYPES = (np.float64, np.float32)
+_DTYPES = (np.float64, np.float32)
 # The fourth powers of larger numbers overflow, which the guards of certificates sum up.
-LARGEST = 1e75
+_LARGEST = 1e75
 # In single precision, the squares of larger numbers overflow.
-LARGEST_SINGLE = 1e15
+_LARGEST_SINGLE = 1e15
 
 
 class Block(NamedTuple):
@@ -149,15 +149,15 @@ def validated(
             f"got {type(X).__module__}.{type(X).__name__}: call X.compute() first."
         )
     if not (isinstance(y, str) and y == "no_validation"):
-        check_target(y, estimator)
+        _check_target(y, estimator)
     # The sum of huge numbers, by which scikit-learn looks for NaN, may overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         found = validate_data(
-            estimator, X, y, reset=reset, accept_sparse="csr", dtype=DTYPES, **checks
+            estimator, X, y, reset=reset, accept_sparse="csr", dtype=_DTYPES, **checks
         )
     rows = found[0] if isinstance(found, tuple) else found
     if reset or not get_config()["assume_finite"]:
-        largest = getattr(estimator, "_largest_single", LARGEST_SINGLE)
+        largest = getattr(estimator, "_largest_single", _LARGEST_SINGLE)
         check_size(rows, "X", type(estimator).__name__, largest)
     return (canonical(found[0]), found[1]) if isinstance(found, tuple) else canonical(found)
 
@@ -166,7 +166,7 @@ def is_plain(X: Any, estimator: Any) -> bool:
     """Return whether ``validated`` returns X as it is, if its numbers are small enough."""
     return (
         type(X) is np.ndarray
-        and X.dtype in DTYPES
+        and X.dtype in _DTYPES
         and X.shape[1:] == (estimator.n_features_in_,)
         and len(X) > 0
         and not hasattr(estimator, "feature_names_in_")
@@ -177,8 +177,8 @@ def limit_of(X: Any, estimator: Any) -> float:
     """Return the largest number that is allowed in X, infinity if it need not be checked."""
     if get_config()["assume_finite"]:
         return np.inf
-    single = getattr(estimator, "_largest_single", LARGEST_SINGLE)
-    return float(single) if X.dtype == np.float32 else LARGEST
+    single = getattr(estimator, "_largest_single", _LARGEST_SINGLE)
+    return float(single) if X.dtype == np.float32 else _LARGEST
 
 
 def canonical(X: Any) -> Any:
@@ -191,10 +191,10 @@ def canonical(X: Any) -> Any:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    return with_short_indices(X)
+    return _with_short_indices(X)
 
 
-def with_short_indices(X: Any) -> Any:
+def _with_short_indices(X: Any) -> Any:
     """Return a CSR matrix with indices of 32 bits, unless it is too large for them.
 
     The k-means of scikit-learn takes no others.
@@ -224,18 +224,18 @@ def validated_inputs(X: Any, y: Any, frequencies: Any) -> tuple[Any, Any, Any]:
         X,
         y,
         accept_sparse="csr",
-        dtype=DTYPES,
+        dtype=_DTYPES,
         multi_output=True,
         ensure_min_samples=2,
     )
     check_size(X, "X", "alignment_losses")
-    return canonical(X), y, check_array(frequencies, dtype=DTYPES)
+    return canonical(X), y, check_array(frequencies, dtype=_DTYPES)
 
 
 @by_kind
 def checked_heading(names: Any) -> Any:
     """Return an array without rows, with the columns of a table and a floating dtype."""
-    return check_array(names[:0], accept_sparse="csr", dtype=DTYPES, ensure_min_samples=0)
+    return check_array(names[:0], accept_sparse="csr", dtype=_DTYPES, ensure_min_samples=0)
 
 
 @by_kind
@@ -253,7 +253,7 @@ def dense_labels(y: Any) -> NDArray[Any]:
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
 
-def check_size(values: Any, name: str, user: str, largest_single: float = LARGEST_SINGLE) -> None:
+def check_size(values: Any, name: str, user: str, largest_single: float = _LARGEST_SINGLE) -> None:
     """Raise ValueError if a number is so large that its powers overflow.
 
     Parameters
@@ -272,7 +272,7 @@ def check_size(values: Any, name: str, user: str, largest_single: float = LARGES
     if not stored.size:
         return
     is_single = stored.dtype == np.float32
-    limit = largest_single if is_single else LARGEST
+    limit = largest_single if is_single else _LARGEST
     low, high = float(stored.min()), float(stored.max())
     if max(-low, high) > limit:
         remedy = f"pass {name} in double precision" if is_single else f"divide {name} by a constant"
@@ -286,7 +286,7 @@ def _short(number: float) -> str:
     return f"{number:.0e}".replace("+", "")
 
 
-def check_target(y: Any, estimator: Any) -> None:
+def _check_target(y: Any, estimator: Any) -> None:
     """Raise ValueError if labels are missing, or cannot be used by an estimator."""
     name = type(estimator).__name__
     if y is None:

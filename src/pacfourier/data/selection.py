@@ -18,10 +18,10 @@ from pacfourier.core.precision import precision_of
 from pacfourier.data.blocks import BlockedSample
 from pacfourier.data.samples import Sample
 
-SELECTIONS = ("random", "stratified", "kmeans", "medoids")
+_SELECTIONS = ("random", "stratified", "kmeans", "medoids")
 
 
-class Landmarks(NamedTuple):
+class _Landmarks(NamedTuple):
     """Landmarks with their labels. ``indices`` are their rows, or None if they are no samples."""
 
     points: Any
@@ -34,12 +34,12 @@ def select_landmarks(
     n_landmarks: float,
     sample: Sample | BlockedSample,
     rng: np.random.Generator,
-) -> Landmarks:
+) -> _Landmarks:
     """Return landmarks, chosen as the parameters of an estimator say.
 
     Parameters
     ----------
-    landmarks : one of ``SELECTIONS``, (points, labels) or callable
+    landmarks : one of ``_SELECTIONS``, (points, labels) or callable
         A callable takes (X, y, n_landmarks, rng) and returns indices or (points, labels).
     n_landmarks : int or float
         A count, or a fraction of the samples. Not used for given points.
@@ -58,20 +58,20 @@ def select_landmarks(
         )
     X, y = sample.whole.X, sample.whole.y
     if callable(landmarks):
-        chosen = landmarks(X, y, landmark_count(n_landmarks, X.shape[0]), rng)
+        chosen = landmarks(X, y, _landmark_count(n_landmarks, X.shape[0]), rng)
         return _given(chosen, X) if isinstance(chosen, tuple) else _rows(_checked(chosen, X), X, y)
-    if not isinstance(landmarks, str) or landmarks not in SELECTIONS:
+    if not isinstance(landmarks, str) or landmarks not in _SELECTIONS:
         raise ValueError(
-            f"landmarks must be (points, labels), a callable or one of {SELECTIONS}, "
+            f"landmarks must be (points, labels), a callable or one of {_SELECTIONS}, "
             f"got {landmarks!r}."
         )
-    count = landmark_count(n_landmarks, X.shape[0])
+    count = _landmark_count(n_landmarks, X.shape[0])
     if landmarks == "random":
         return _rows(np.sort(rng.choice(X.shape[0], size=count, replace=False)), X, y)
     return _by_class(landmarks, count, X, y, rng)
 
 
-def landmark_count(n_landmarks: Any, n_samples: int) -> int:
+def _landmark_count(n_landmarks: Any, n_samples: int) -> int:
     """Return the number of landmarks, given as a number or as a fraction of the samples."""
     if isinstance(n_landmarks, bool):
         count = 0
@@ -89,12 +89,12 @@ def landmark_count(n_landmarks: Any, n_samples: int) -> int:
     return count
 
 
-def equal_shares(total: int, capacities: Sequence[int]) -> IntArray:
+def _equal_shares(total: int, capacities: Sequence[int]) -> IntArray:
     """Split a total into shares that are as equal as the capacities allow.
 
     If the total does not divide evenly, the classes with more capacity get the rest.
 
-    >>> equal_shares(7, [100, 2, 100]).tolist()
+    >>> _equal_shares(7, [100, 2, 100]).tolist()
     [3, 2, 2]
     """
     shares = np.zeros(len(capacities), dtype=int)
@@ -115,17 +115,17 @@ def medoids_among(
 
 def _by_class(
     landmarks: str, count: int, X: Any, y: NDArray[Any], rng: np.random.Generator
-) -> Landmarks:
+) -> _Landmarks:
     classes, sizes = np.unique(y, return_counts=True)
     points, labels, indices = [], [], []
-    for label, share in zip(classes, equal_shares(count, sizes.tolist()), strict=True):
+    for label, share in zip(classes, _equal_shares(count, sizes.tolist()), strict=True):
         if share == 0:
             continue
         members = np.flatnonzero(y == label)
         if landmarks == "stratified":
             indices.append(np.sort(rng.choice(members, size=share, replace=False)))
             continue
-        centroids = kmeans_centroids(X[members], share, rng)
+        centroids = _kmeans_centroids(X[members], share, rng)
         if landmarks == "medoids":
             indices.append(members[_distinct_nearest_rows(X[members], centroids)])
         else:
@@ -133,10 +133,10 @@ def _by_class(
             labels.append(np.full(share, label, dtype=y.dtype))
     if indices:
         return _rows(np.concatenate(indices), X, y)
-    return Landmarks(np.concatenate(points), np.concatenate(labels), None)
+    return _Landmarks(np.concatenate(points), np.concatenate(labels), None)
 
 
-def kmeans_centroids(X: Any, count: int, rng: np.random.Generator) -> Any:
+def _kmeans_centroids(X: Any, count: int, rng: np.random.Generator) -> Any:
     """Return the centroids of ``count`` clusters, as an array of the same kind as X."""
     return seeded_centroids(X, count, int(rng.integers(2**31)))
 
@@ -173,8 +173,8 @@ def nearest_rows(points: Any, X: Any) -> IntArray:
     return pairwise_distances_argmin(points - centre, X - centre)
 
 
-def _rows(indices: IntArray, X: Any, y: NDArray[Any]) -> Landmarks:
-    return Landmarks(host(X[indices]), y[indices], indices)
+def _rows(indices: IntArray, X: Any, y: NDArray[Any]) -> _Landmarks:
+    return _Landmarks(host(X[indices]), y[indices], indices)
 
 
 def _checked(indices: Any, X: Any) -> IntArray:
@@ -190,7 +190,7 @@ def _checked(indices: Any, X: Any) -> IntArray:
     return indices
 
 
-def _given(landmarks: tuple[Any, ...], X: Any) -> Landmarks:
+def _given(landmarks: tuple[Any, ...], X: Any) -> _Landmarks:
     if len(landmarks) != 2:
         raise ValueError(f"landmarks must be (points, labels), got {len(landmarks)} items.")
     points = check_array(
@@ -205,7 +205,7 @@ def _given(landmarks: tuple[Any, ...], X: Any) -> Landmarks:
         raise ValueError(
             f"landmarks must come with {points.shape[0]} labels, got shape {labels.shape}."
         )
-    return Landmarks(points, labels, None)
+    return _Landmarks(points, labels, None)
 
 
 def _type_of(X: Any) -> type[np.floating[Any]]:

@@ -31,7 +31,7 @@ from pacfourier.data.samples import (
 from pacfourier.spectra import FAMILIES, Spectrum, multiscale
 
 AnySample: TypeAlias = Sample | BlockedSample
-GAMMA_RULES = ("multiscale", "scale", "median")
+_GAMMA_RULES = ("multiscale", "scale", "median")
 
 
 class SparseTransformer(TransformerMixin, BaseEstimator):
@@ -228,7 +228,7 @@ def prior_spectrum(sample: AnySample, estimator: Any, rng: np.random.Generator) 
     elif gamma == "median":
         value = median_gamma(sample.take(median_rows(sample.n_samples, rng)))
     else:
-        raise ValueError(f"gamma must be positive or one of {GAMMA_RULES}, got {gamma!r}.")
+        raise ValueError(f"gamma must be positive or one of {_GAMMA_RULES}, got {gamma!r}.")
     return family.of_bandwidth(value, sample.n_features)
 
 

@@ -48,14 +48,14 @@ from pacfourier.estimators.training import (
     start_rows,
 )
 
-LOSSES: dict[str, Losses] = {"hinge": hinge_losses, "square": square_losses}
+_LOSSES: dict[str, Losses] = {"hinge": hinge_losses, "square": square_losses}
 # A normal prior keeps frequencies from moving too far. This is its precision, in units of the mean
 # squared distance. The penalty is divided by the number of samples, like a divergence in a bound.
-PRIOR_PRECISION = 0.25
+_PRIOR_PRECISION = 0.25
 # Steps per round for small samples, which more steps would overfit, and for large ones.
 FEWEST_STEPS, MOST_STEPS = 20, 50
 # The penalties are part of the loss, so nothing decays beside them.
-NO_DECAYS = Decays(0.0, 0.0, 0.0)
+_NO_DECAYS = Decays(0.0, 0.0, 0.0)
 
 
 class BoostedRFF(SupervisedFourierMap):
@@ -185,7 +185,7 @@ class BoostedRFF(SupervisedFourierMap):
             target = target_of(y, self.target_type)
             warn_of_many_classes(target, X.shape[0], self.target_type, stacklevel=3)
             set_classes(draft, target)
-            outputs = scaled_outputs(target, y, copies)
+            outputs = _scaled_outputs(target, y, copies)
             boosted = self._descended if self._is_large(X) else self._boosted
             draft.frequencies_ = boosted(X, outputs, copies)
             draft.frequency_weights_ = np.full(self.n_frequencies, 1 / self.n_frequencies)
@@ -221,10 +221,10 @@ class BoostedRFF(SupervisedFourierMap):
         """Return the frequencies after all rounds of quasi-Newton steps."""
         n_steps = self._steps(copies.sum())
         scaled, scales = scaled_columns(X, copies, self._dtype(X.shape, n_steps))
-        varying = varying_columns(scales)
+        varying = _varying_columns(scales)
         if len(varying) < X.shape[1]:
             scaled = scaled[:, varying]
-        labels, losses = outputs.values, LOSSES[outputs.loss]
+        labels, losses = outputs.values, _LOSSES[outputs.loss]
         weights = copies / copies.sum()
         seed = drawn_seed(self.random_state)
         report = reporter(self)
@@ -255,7 +255,7 @@ class BoostedRFF(SupervisedFourierMap):
         weights = (copies / copies.mean()).astype(np.float32)
         rows = coded_rows(columns, Labelled(X, labels, weights))
         few = rows.take(start_rows(len(labels)))
-        objective = Objective(LOSSES[outputs.loss], constant=lambda means: means)
+        objective = Objective(_LOSSES[outputs.loss], constant=lambda means: means)
         penalties = self._penalties(2 * mean_square(rows.X), copies)
         seed, report = drawn_seed(self.random_state), reporter(self)
         rng = np.random.default_rng(seed)
@@ -264,7 +264,7 @@ class BoostedRFF(SupervisedFourierMap):
         n_epochs = -(-epochs(len(labels)) // len(sizes))
         for number, size in enumerate(sizes):
             start = drawn_onto(model, few, Task(rows, objective, size, seed + number))
-            descent = Descent.start(start, objective.losses, NO_DECAYS, penalties)
+            descent = Descent.start(start, objective.losses, _NO_DECAYS, penalties)
             *_, loss = epoch_losses(descent, rows, len(labels), n_epochs, rng)
             model = descent.model
             report(f"round {number + 1}/{len(sizes)}: mean loss {loss:.4f}")
@@ -272,10 +272,10 @@ class BoostedRFF(SupervisedFourierMap):
 
     def _penalties(self, spread: float, copies: FloatArray) -> Penalties:
         """Return the penalties if ``spread`` is the mean squared distance between samples."""
-        return Penalties(self.ridge, PRIOR_PRECISION * spread / copies.sum())
+        return Penalties(self.ridge, _PRIOR_PRECISION * spread / copies.sum())
 
 
-def varying_columns(scales: FloatArray) -> IntArray:
+def _varying_columns(scales: FloatArray) -> IntArray:
     """Return the columns that a frequency can see: those that vary, or the first if none does."""
     varying = np.flatnonzero(np.isfinite(scales))
     return varying if len(varying) else np.arange(1)
@@ -286,7 +286,7 @@ def _round_sizes(total: int, n_rounds: int) -> list[int]:
     return [len(part) for part in np.array_split(np.arange(total), min(n_rounds, total))]
 
 
-def scaled_outputs(target: Target, y: Any, copies: FloatArray) -> Outputs:
+def _scaled_outputs(target: Target, y: Any, copies: FloatArray) -> Outputs:
     """Return what the model predicts. Continuous labels are scaled to unit variance."""
     outputs = target.outputs(y)
     if outputs.loss == "square":

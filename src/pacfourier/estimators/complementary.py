@@ -13,9 +13,9 @@ from pacfourier.data.reservoir import Reservoir
 
 # Up to so many frequencies, the choice is revised: each is taken out once and chosen anew. On
 # validation data this helped at 10 and 20, and a similar step did harm at 50.
-MOST_REVISED = 20
+_MOST_REVISED = 20
 # Gains are multiplied by this power of 1 - 2 loss.
-PREFERENCE = 0.25
+_PREFERENCE = 0.25
 
 
 def complementary_frequencies(
@@ -62,21 +62,21 @@ def complementary_frequencies(
         weights = weights * (target.encode(rows.y) @ balance.scale)
     # Many weights are equal or zero. Among those, the losses decide.
     ranking = np.lexsort((losses, -posterior))
-    shortlist = ranking[: shortlist_size(size, len(rows.keys))]
+    shortlist = ranking[: _shortlist_size(size, len(rows.keys))]
     # For two classes, 1 - 2 loss is the squared length of the mean of y exp(i omega . x).
-    merits = np.maximum(1 - 2 * balanced_losses(sums, target)[shortlist], 0) ** PREFERENCE
+    merits = np.maximum(1 - 2 * balanced_losses(sums, target)[shortlist], 0) ** _PREFERENCE
     # Sums in another order could turn the choice between near copies.
     with single_threaded_blas():
         features = features_in(rows.X, pool[shortlist], np.ones(len(shortlist)), "single")
         waves = features.T.reshape(2, len(shortlist), -1)
         products = column_products(waves, target.outputs(rows.y).values, weights, merits)
         chosen = forward_choice(products, size)
-        if size <= MOST_REVISED:
+        if size <= _MOST_REVISED:
             chosen = exchanged_choice(products, chosen)
     return shortlist[chosen]
 
 
-def shortlist_size(n_frequencies: int, n_rows: int) -> int:
+def _shortlist_size(n_frequencies: int, n_rows: int) -> int:
     """Return how many of the best candidates compete for a number of places.
 
     With more rows, more candidates can be told apart.

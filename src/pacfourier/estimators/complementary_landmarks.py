@@ -16,9 +16,9 @@ from pacfourier.data.selection import medoids_among
 from pacfourier.spectra import Spectrum
 
 # So many rows compete, or twice the number of landmarks.
-FEWEST_CANDIDATES = 600
+_FEWEST_CANDIDATES = 600
 # Memory and time of a choice grow with the square of the number of landmarks.
-MOST_LANDMARKS = 300
+_MOST_LANDMARKS = 300
 
 
 def complementary_landmarks(
@@ -49,16 +49,16 @@ def complementary_landmarks(
     is_fraction : bool
         Whether the number was a fraction of the rows, which may be cut to what is possible.
     """
-    size = min(n_landmarks, MOST_LANDMARKS) if is_fraction else n_landmarks
-    if size > MOST_LANDMARKS:
+    size = min(n_landmarks, _MOST_LANDMARKS) if is_fraction else n_landmarks
+    if size > _MOST_LANDMARKS:
         raise ValueError(
-            f"n_landmarks must be at most {MOST_LANDMARKS} with landmarks='complementary', got "
+            f"n_landmarks must be at most {_MOST_LANDMARKS} with landmarks='complementary', got "
             f"{n_landmarks}. Pass a smaller number, or landmarks='medoids'."
         )
     indices = rng.permutation(X.shape[0])[:MOST_ROWS]
     rows, labels = host(X[indices]), y[indices]
-    distinct = distinct_rows(rows, size)
-    candidates = distinct[: max(FEWEST_CANDIDATES, 2 * size)]
+    distinct = _distinct_rows(rows, size)
+    candidates = distinct[: max(_FEWEST_CANDIDATES, 2 * size)]
     # Sums in another order could turn the choice between near copies.
     with single_threaded_blas():
         columns = kernel_matrix(spectrum, rows, rows[candidates])
@@ -71,7 +71,7 @@ def complementary_landmarks(
     return indices[chosen]
 
 
-def distinct_rows(rows: Any, fewest: int) -> IntArray:
+def _distinct_rows(rows: Any, fewest: int) -> IntArray:
     """Return the first of all equal rows, in order, or all rows if these are too few."""
     _, first = np.unique(row_fingerprints(rows), return_index=True)
     return np.sort(first) if len(first) >= fewest else np.arange(rows.shape[0])

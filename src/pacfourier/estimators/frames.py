@@ -19,17 +19,6 @@ from pacfourier.arrays import IntArray
 from pacfourier.data.samples import Block, are_unequal, check_labels, positive_weights
 from pacfourier.extras import explain_missing_extra
 
-__all__ = [
-    "FrameEncoder",
-    "check_no_text",
-    "encoded_rows",
-    "fitted_encoder",
-    "frame_rows",
-    "is_frame",
-    "needs_encoding",
-    "taken",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class FrameEncoder:

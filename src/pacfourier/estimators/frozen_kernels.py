@@ -11,8 +11,6 @@ from pacfourier.core.features import ROWS_PER_TASK, fourier_features
 from pacfourier.data.samples import Block
 from pacfourier.pacbayes.holdout import FreshRows, FrozenKernel
 
-__all__ = ["frozen_kernel"]
-
 
 def frozen_kernel(model: Any, block: Block, target: Target, rows: FreshRows) -> FrozenKernel:
     """Return what fresh rows, as a fitted map sees them, say about its kernel."""

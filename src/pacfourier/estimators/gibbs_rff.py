@@ -50,9 +50,9 @@ from pacfourier.spectra import Spectrum
 # Streams of random numbers. The pilot has its own: it must not depend on the particles it serves.
 PILOT_STREAM, RUN_STREAM, KEEP_STREAM, SPLIT_STREAM = 0, 1, 2, 3
 # Temperatures and step sizes can be found with fewer particles than the posterior needs.
-PILOT_PARTICLES = 20
+_PILOT_PARTICLES = 20
 # Langevin moves per temperature.
-N_MOVES = 5
+_N_MOVES = 5
 
 
 class GibbsRFF(SupervisedFourierMap):
@@ -240,7 +240,7 @@ class GibbsRFF(SupervisedFourierMap):
             aside = None
             if self.certify is not False:
                 rng = np.random.default_rng([seed, SPLIT_STREAM])
-                sample, aside = split_sample(sample, self.certify, rng)
+                sample, aside = _split_sample(sample, self.certify, rng)
                 n_samples = sample.n_samples
             set_classes(draft, draft._target)
             draft._prior_source = prior_source(draft)
@@ -264,10 +264,10 @@ class GibbsRFF(SupervisedFourierMap):
         # Every evaluation limits BLAS to one thread. Here this is done once, which takes less time.
         with single_threaded_blas():
             self.schedule_ = pilot_schedule(
-                posterior, PILOT_PARTICLES, n_features, self.n_steps, N_MOVES, pilot
+                posterior, _PILOT_PARTICLES, n_features, self.n_steps, _N_MOVES, pilot
             )
             run = gibbs_run(
-                posterior, self.schedule_, size, n_features, N_MOVES, rng, report=reporter(self)
+                posterior, self.schedule_, size, n_features, _N_MOVES, rng, report=reporter(self)
             )
         self.inverse_temperature_ = posterior.inverse_temperature
         self.log_evidence_ = run.log_evidence
@@ -396,14 +396,14 @@ class GibbsRFF(SupervisedFourierMap):
         if precision == "auto":
             work = n_samples * sample.n_features * self._n_climbing()
             precision = "double" if self.n_steps * work <= SMALL_WORK else "single"
-        loss = sample_objective(
+        loss = _sample_objective(
             sample, self._target, balance=self.class_weight is not None, precision=precision
         )
         scales, weights = spectrum.gaussian_components()
         return TemperedPosterior(loss, self.beta * np.sqrt(n_samples), scales, weights)
 
 
-def split_sample(sample: Any, share: Share, rng: np.random.Generator) -> tuple[Sample, Block]:
+def _split_sample(sample: Any, share: Share, rng: np.random.Generator) -> tuple[Sample, Block]:
     """Set a share of the rows aside, at random and without looking at them."""
     block = sample.whole
     if block is None:
@@ -417,16 +417,16 @@ def split_sample(sample: Any, share: Share, rng: np.random.Generator) -> tuple[S
     return Sample(learned), aside
 
 
-def sample_objective(
+def _sample_objective(
     sample: AnySample, target: Target, **options: Any
 ) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
     """Return a function that computes losses and their gradients from frequencies."""
     if sample.whole is not None:
         return alignment_objective(sample.whole.X, sample.whole.y, target, **options)
-    return partial(blocked_objective, sample, target, **options)
+    return partial(_blocked_objective, sample, target, **options)
 
 
-def blocked_objective(
+def _blocked_objective(
     sample: AnySample, target: Target, frequencies: FloatArray, *, balance: bool, precision: str
 ) -> tuple[FloatArray, FloatArray]:
     """Return losses and gradients in two passes over the blocks of a sample.

@@ -69,10 +69,10 @@ from pacfourier.pacbayes.posteriors import (
 # Up to this many multiplications precision="auto" is double, because it takes no time.
 SMALL_WORK = 10**9
 # Failure probability of the certificate that beta="bound" minimises.
-EPSILON = 0.05
+_EPSILON = 0.05
 
 
-class Learned(NamedTuple):
+class _Learned(NamedTuple):
     """The result of *reduce*.
 
     Attributes
@@ -92,22 +92,22 @@ class Learned(NamedTuple):
     summary: SampleSummary
     rows: Reservoir | None = None
 
-    def merge(self, other: Self) -> "Learned":
+    def merge(self, other: Self) -> "_Learned":
         """Return the result for both data sets. Their labels must be coded in the same way."""
         sums, summary = self.sums.merge(other.sums), self.summary.merge(other.summary)
         rows = None
         if self.rows is not None and other.rows is not None:
             rows = self.rows.merge(other.rows)
-        merged = Learned(self.target.merge(other.target), sums, summary, rows)
+        merged = _Learned(self.target.merge(other.target), sums, summary, rows)
         # Weights may be equal within each block and differ between blocks.
         return merged.weighted() if sums.is_weighted else merged
 
-    def weighted(self) -> "Learned":
+    def weighted(self) -> "_Learned":
         """Return the same result, marked as coming from samples with unequal weights."""
         return self._replace(summary=replace(self.summary, is_weighted=True))
 
 
-class Choice(NamedTuple):
+class _Choice(NamedTuple):
     """The result of *choose*.
 
     Attributes
@@ -218,7 +218,7 @@ class LearnedFourierMap(SupervisedFourierMap):
                 "target_type."
             )
         recoded = other.sums_.recoded(mine.recoder(theirs))
-        others = Learned(mine.merge(theirs), recoded, other._summary, other._rows)
+        others = _Learned(mine.merge(theirs), recoded, other._summary, other._rows)
         return copy.copy(self)._keep(self._learned().merge(others))
 
     def redraw(self, **parameters: Any) -> Self:
@@ -336,7 +336,7 @@ class LearnedFourierMap(SupervisedFourierMap):
             learned = reduced(sample, draft._target, draft.pool_, self.precision, seed)
             if not is_first:
                 learned = self._learned().merge(learned)
-            check_enough_samples(learned.sums)
+            _check_enough_samples(learned.sums)
             draft._keep(learned)
         return self
 
@@ -346,12 +346,12 @@ class LearnedFourierMap(SupervisedFourierMap):
         # At this level, a warning shows the line of the user that calls fit.
         return shown_target(sample, self.target_type, stacklevel=5)[0]
 
-    def _learned(self) -> Learned:
-        return Learned(self._target, self.sums_, self._summary, self._rows)
+    def _learned(self) -> _Learned:
+        return _Learned(self._target, self.sums_, self._summary, self._rows)
 
-    def _keep(self, learned: Learned) -> Self:
+    def _keep(self, learned: _Learned) -> Self:
         """Choose from what was learned, and store both as fitted attributes."""
-        choice = choose(
+        choice = _choose(
             learned,
             self.pool_,
             self._posterior_rule(),
@@ -380,16 +380,16 @@ def shown_target(sample: AnySample, target_type: Any, *, stacklevel: int) -> tup
 
 def reduced(
     sample: AnySample, target: Target, pool: Any, precision: str, row_seed: int | None = None
-) -> Learned:
+) -> _Learned:
     """Reduce a sample to sums, block by block. With a seed, keep a bounded part of the rows."""
     of_block = partial(learned_of, target=target, pool=pool, precision=precision, row_seed=row_seed)
-    learned: Learned = sample.reduce(of_block, Learned.merge, thinned=Learned.weighted)
+    learned: _Learned = sample.reduce(of_block, _Learned.merge, thinned=_Learned.weighted)
     return learned
 
 
 def learned_of(
     block: Block, target: Target, pool: Any, precision: str, row_seed: int | None = None
-) -> Learned:
+) -> _Learned:
     """Return the sums and the summary of one block, for a pool of frequencies."""
     observed = target.observe(distinct_labels(block.y))
     chosen: Any = working_precision(block.X.shape[0], pool) if precision == "auto" else precision
@@ -399,7 +399,7 @@ def learned_of(
     codes = encoded(block.y, target)
     summary = sample_summary(block.X, codes, is_weighted=block.is_weighted)
     rows = None if row_seed is None else reservoir_of(block, row_seed)
-    return Learned(observed, sums, summary, rows)
+    return _Learned(observed, sums, summary, rows)
 
 
 def working_precision(n_samples: int, pool: FrequencyPool) -> Precision:
@@ -407,22 +407,22 @@ def working_precision(n_samples: int, pool: FrequencyPool) -> Precision:
     return "double" if n_samples * len(pool) * pool.n_features <= SMALL_WORK else "single"
 
 
-def check_enough_samples(sums: AlignmentSums) -> None:
+def _check_enough_samples(sums: AlignmentSums) -> None:
     """Raise ValueError if fewer than two samples have a positive weight."""
     if sums.n_samples < 2:
         raise ValueError("X must have at least 2 samples of positive weight, got 1.")
     check_pairs(sums)
 
 
-def choose(
-    learned: Learned,
+def _choose(
+    learned: _Learned,
     pool: FrequencyPool,
     rule: PosteriorRule,
     *,
     n_frequencies: int,
     draw: Draw,
     is_balanced: bool,
-) -> Choice:
+) -> _Choice:
     """Choose a posterior over the candidates and the frequencies to keep, from the sums."""
     target, sums = learned.target, learned.sums
     losses = target_losses(sums, target)
@@ -436,7 +436,7 @@ def choose(
         n_frequencies,
         sums.effective_samples,
         are_plain,
-        lambda weights: default_bound(evidence(), weights, EPSILON),
+        lambda weights: default_bound(evidence(), weights, _EPSILON),
     )
     posterior = rule.posterior(request)
     together = partial(
@@ -452,4 +452,4 @@ def choose(
     )
     rng = pool.stream(DRAW_STREAM)
     kept, weights = draw_frequencies(posterior.weights, n_frequencies, draw, rng, together)
-    return Choice(losses, selection_losses, posterior, kept, weights)
+    return _Choice(losses, selection_losses, posterior, kept, weights)

@@ -58,11 +58,11 @@ def learned_of_landmarks(
     return LearnedOfLandmarks(
         alignment_sums(block.X, block.y, target, pool, precision=precision),
         sample_summary(block.X, target.encode(block.y)),
-        landmark_standing(fingerprints, labels, block),
+        _landmark_standing(fingerprints, labels, block),
     )
 
 
-def landmark_standing(
+def _landmark_standing(
     fingerprints: NDArray[np.uint64], labels: NDArray[Any], block: Block
 ) -> NDArray[np.intp]:
     """Return whether each landmark is ABSENT, a POINT of the block, or a SAMPLE of it."""

@@ -15,23 +15,13 @@ from pacfourier.pacbayes.assumptions import Duplicates
 from pacfourier.pacbayes.holdout import FreshRows
 from pacfourier.pacbayes.prediction_certificate import (
     ClassificationCertificate,
-    Confidences,
     PredictionCertificate,
     RegressionCertificate,
     class_counts,
     label_set_counts,
     prediction_assumptions,
 )
-from pacfourier.pacbayes.predictions import least_half_widths
-
-__all__ = [
-    "check_predictor",
-    "checked_labels",
-    "prediction_certificate",
-    "prediction_confidences",
-    "row_summary",
-    "summable",
-]
+from pacfourier.pacbayes.predictions import Confidences, least_half_widths
 
 
 def prediction_certificate(

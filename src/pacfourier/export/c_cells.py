@@ -15,9 +15,8 @@ import numpy as np
 from pacfourier.export.c_text import constants, string
 
 if TYPE_CHECKING:
-    from pacfourier.tabular.encoding import Cell, TableRow
-
-__all__ = ["row_text"]
+    from pacfourier.tabular.column_encodings import Cell
+    from pacfourier.tabular.encoding import TableRow
 
 # Names of a header are cut to this length.
 LONGEST_NAME = 40

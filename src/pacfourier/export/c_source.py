@@ -21,8 +21,6 @@ from pacfourier.model.fourier_model import FourierModel, with_origins
 if TYPE_CHECKING:
     from pacfourier.tabular.encoding import TableRow
 
-__all__ = ["to_c"]
-
 # Rows of weights are padded to a multiple of this, so that compilers use vector instructions.
 VECTOR = 4
 

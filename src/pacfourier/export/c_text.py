@@ -10,16 +10,6 @@ from numpy.typing import NDArray
 
 from pacfourier.arrays import IntArray
 
-__all__ = [
-    "check_prefix",
-    "column_runs",
-    "constants",
-    "names_text",
-    "prediction_text",
-    "prefix_of",
-    "string",
-]
-
 # The widest line of a table.
 LINE = 100
 FLOAT_DIGITS = 9

@@ -12,8 +12,6 @@ from pacfourier.estimators.fourier_predictor import FourierPredictor
 from pacfourier.model.fourier_model import FourierModel, on_knots
 from pacfourier.spectra import RBF, Mixture, RationalQuadratic, Spectrum
 
-__all__ = ["check_kernel", "check_single", "exported_model", "single_label_model"]
-
 # The smallest number of single precision that has all of its digits.
 SMALLEST = float(np.finfo(np.float32).smallest_normal)
 

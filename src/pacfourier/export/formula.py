@@ -20,8 +20,6 @@ from pacfourier.model.fourier_model import FourierModel, knot_slices
 if TYPE_CHECKING:
     from pacfourier.tabular.encoding import TableRow
 
-__all__ = ["to_json"]
-
 
 def to_json(model: Any, *, table_row: "TableRow | None" = None) -> str:
     """Return the formula of a fitted predictor as JSON that a person can read.

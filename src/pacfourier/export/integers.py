@@ -32,8 +32,6 @@ from pacfourier.export.c_text import (
 if TYPE_CHECKING:
     from pacfourier.tabular.encoding import TableRow
 
-__all__ = ["COSINE_ONE", "IntegerModel", "cosine_table", "integer_scores", "wave_values"]
-
 # What stands for the cosine one, and for one turn in the multipliers.
 COSINE_ONE, TURN = 2**14, 2**32
 TABLE_SIZE = 256

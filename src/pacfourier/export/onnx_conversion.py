@@ -29,8 +29,6 @@ from pacfourier.export.onnx_graphs import (
 from pacfourier.extras import explain_missing_extra
 from pacfourier.model.fourier_model import FourierModel, scoring_terms
 
-__all__ = ["register_onnx", "to_onnx"]
-
 # onnxruntime 1.14 and newer read this version of the operators. The oldest that works is 13.
 OPSET = 18
 OPTIONS = {

@@ -15,16 +15,6 @@ from pacfourier.arrays import FloatArray
 from pacfourier.model.scoring import Terms
 from pacfourier.spectra import Mixture, RationalQuadratic, Spectrum
 
-__all__ = [
-    "Graph",
-    "fourier_nodes",
-    "kernel_nodes",
-    "label_nodes",
-    "probability_nodes",
-    "score_nodes",
-    "similarity_nodes",
-]
-
 TURN = 2 * np.pi
 
 

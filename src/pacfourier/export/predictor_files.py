@@ -16,8 +16,6 @@ from pacfourier.tabular.plain_files import TABLE_FORMAT, plain_data
 if TYPE_CHECKING:
     from pacfourier.tabular.encoding import TableRow
 
-__all__ = ["TablePredictor", "load_predictor", "onnx_bytes"]
-
 
 class TablePredictor(NamedTuple):
     """What is exported of a model of a table.

@@ -24,8 +24,6 @@ from pacfourier.export.expressible import single_label_model
 from pacfourier.export.integers import COSINE_ONE, LARGEST_INPUT, TURN, IntegerModel
 from pacfourier.model.fourier_model import turned
 
-__all__ = ["quantised"]
-
 # Scales to try, relative to the one at which no weight is clipped.
 RELATIVE_SCALES = tuple(np.geomspace(0.125, 1, 16))
 # Rows on which phases are compared.

@@ -14,8 +14,6 @@ from pacfourier.extras import explain_missing_extra
 if TYPE_CHECKING:
     from pacfourier.tabular.model import TableCertificate, TableFit
 
-__all__ = ["TableIntegers", "table_integers"]
-
 
 class TableIntegers(NamedTuple):
     """A model of a table in integer arithmetic, and what is certified about it.

@@ -13,8 +13,6 @@ from pacfourier.model.fourier_model import FourierModel
 if TYPE_CHECKING:
     from torch import nn
 
-__all__ = ["to_torch"]
-
 
 def to_torch(model: Any) -> "nn.Module":
     """Return a fitted estimator as a torch module.

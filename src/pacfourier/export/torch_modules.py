@@ -13,8 +13,6 @@ from pacfourier.arrays import FloatArray
 from pacfourier.core.boosting.columns import CODE_UNIT, Columns
 from pacfourier.model.fourier_model import FourierModel, general_form
 
-__all__ = ["ClassifierModule", "FourierMapModule", "PredictorModule"]
-
 
 def parameter(values: Any) -> nn.Parameter:
     """Return a copy of an array as a parameter in double precision."""

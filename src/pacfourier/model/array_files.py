@@ -13,16 +13,6 @@ from numpy.typing import NDArray
 from pacfourier.errors import InputError
 from pacfourier.written_files import write_file
 
-__all__ = [
-    "MOST_BYTES",
-    "UnreadableError",
-    "array_of",
-    "arrays_of_file",
-    "is_of_kind",
-    "unpacked",
-    "write_arrays",
-]
-
 # More bytes than these are unpacked from no file: a small file can hold terabytes of zeros.
 MOST_BYTES = 2**30
 # Of a ``.npy`` file in format 1.0: six bytes of magic, two of version, two of length, and a text.

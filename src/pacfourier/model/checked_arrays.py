@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from pacfourier.arrays import FloatArray
 from pacfourier.model.plain_fields import PlainFields
 
-__all__ = ["LINKS", "checked_arrays"]
-
 REAL = (np.float32, np.float64)
 LINKS = ("identity", "logistic", "softmax")
 

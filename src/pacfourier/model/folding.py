@@ -15,8 +15,6 @@ from pacfourier.core.boosting.columns import CODE_UNIT, Columns
 from pacfourier.core.boosting.cosine_model import CosineModel
 from pacfourier.model.fourier_model import FourierModel
 
-__all__ = ["folded_model"]
-
 
 def folded_model(model: CosineModel, columns: Columns, **labels: Any) -> FourierModel:
     """Return a trained model in the user's columns.

@@ -28,16 +28,6 @@ from pacfourier.model.checked_arrays import checked_arrays
 from pacfourier.model.plain_fields import in_one_line
 from pacfourier.model.scoring import Terms, clipped, interpolated, row_scores
 
-__all__ = [
-    "FourierModel",
-    "general_form",
-    "knot_slices",
-    "on_knots",
-    "scoring_terms",
-    "turned",
-    "with_origins",
-]
-
 # What two models must have in common, so that their scores can be added.
 SHARED = ("low", "high", "link", "classes", "centre", "unit")
 # Rows that are read at a time where there is no compiled loop for their kind.

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from pacfourier.errors import InputError
 
-__all__ = ["PlainFields", "in_one_line"]
-
 
 class PlainFields:
     """The values of a dictionary of plain data. Whatever is wrong with one is an InputError.

@@ -14,8 +14,6 @@ import numpy as np
 from pacfourier.arrays import FloatArray, IntArray, matching, namespace
 from pacfourier.core.threads import run_tasks
 
-__all__ = ["Terms", "clipped", "interpolated", "row_scores"]
-
 # Rows whose phases are computed at a time, so that they stay near the core.
 SCORED_ROWS = 1024
 # Rows of a task. It should take about a millisecond, because starting a thread takes a fifth of

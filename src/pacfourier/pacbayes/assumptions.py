@@ -13,27 +13,6 @@ from pacfourier.bounds import RECORDS, BoundRecord
 from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.core.alignment.targets import Target
 
-__all__ = [
-    "Assumption",
-    "Statement",
-    "choice_assumption",
-    "constant_assumption",
-    "group_assumption",
-    "input_assumption",
-    "label_assumption",
-    "ladder_assumption",
-    "landmark_assumption",
-    "loss_assumption",
-    "new_rows",
-    "object_assumption",
-    "period_assumption",
-    "prior_assumption",
-    "run_assumption",
-    "sample_assumption",
-    "scaling_trace",
-    "stream_assumption",
-]
-
 Status = Literal["holds", "declared", "violated"]
 Duplicates: TypeAlias = Literal["genuine"] | None
 """What the caller says about repeated rows."""

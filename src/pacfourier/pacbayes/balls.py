@@ -22,8 +22,6 @@ from pacfourier.pacbayes.posteriors import (
     uniform_on_best,
 )
 
-__all__ = ["DivergenceBall", "divergence_ball_posterior", "kl_ball_posterior"]
-
 
 @dataclass(frozen=True)
 class DivergenceBall:

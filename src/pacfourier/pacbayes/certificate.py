@@ -25,15 +25,6 @@ from pacfourier.pacbayes.yardsticks import (
     yardstick_facts,
 )
 
-__all__ = [
-    "Assumption",
-    "Certificate",
-    "LandmarkFacts",
-    "certificate_of",
-    "label_yardsticks",
-    "landmark_certificate",
-]
-
 
 @dataclass(frozen=True, repr=False)
 class Certificate(Statement):

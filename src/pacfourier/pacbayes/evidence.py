@@ -18,21 +18,11 @@ from pacfourier.core.alignment.sums import (
 )
 from pacfourier.core.alignment.targets import Target
 
-__all__ = [
-    "Evidence",
-    "alignment_evidence",
-    "best_bound",
-    "bounds_to_try",
-    "certified_weights",
-    "default_bound",
-    "particle_log_prior",
-]
-
 # Grids of rates are placed by a number of hypotheses. If the prior is continuous, any number will
 # do that was written down before the data.
-N_HYPOTHESES = 1000
+_N_HYPOTHESES = 1000
 # The order of the chi-square divergence.
-DEFAULT_MU = 2.0
+_DEFAULT_MU = 2.0
 
 
 @dataclass(frozen=True)
@@ -74,7 +64,7 @@ class Evidence:
     def quantities(self, posterior: FloatArray) -> Quantities:
         """Return all that bounds may need to know about a posterior, by the names of a record."""
         n_candidates = len(posterior)
-        constants = {"mu": DEFAULT_MU, **self.constants}
+        constants = {"mu": _DEFAULT_MU, **self.constants}
         moments = self.second_moments
         shared = {
             "loss": float(posterior @ self.losses),
@@ -102,7 +92,7 @@ class Evidence:
             "sampled": True,
             "divergence": max(divergence_from(posterior, self.log_prior), 0.0),
             "power_divergence": None,
-            "n_hypotheses": N_HYPOTHESES,
+            "n_hypotheses": _N_HYPOTHESES,
             "log_prior": self.log_prior,
         }
 

@@ -29,15 +29,6 @@ from pacfourier.pacbayes.assumptions import Assumption, Duplicates, scaling_trac
 from pacfourier.pacbayes.certificate import Certificate, label_yardsticks
 from pacfourier.pacbayes.evidence import best_bound
 
-__all__ = [
-    "FreshRows",
-    "FrozenKernel",
-    "fresh_row_assumptions",
-    "frozen_certificate",
-    "overlap_log_chance",
-    "preparation_assumption",
-]
-
 # Independent samples are refused for looking like copies with at most this probability.
 FALSE_ALARM = 1e-3
 # Exponents at which the chance of an overlap is bounded: the smallest of the bounds is used.

@@ -20,29 +20,14 @@ from scipy.optimize import brentq
 
 from pacfourier.arrays import FloatArray, IntArray
 
-__all__ = [
-    "DRAWS",
-    "Draw",
-    "Gibbs",
-    "Posterior",
-    "PosteriorRequest",
-    "PosteriorRule",
-    "check_draw",
-    "draw_frequencies",
-    "effective_sample_size",
-    "gibbs_posterior",
-    "inverse_temperature_of_size",
-    "least_bounded_temperature",
-]
-
 Draw = Literal["replacement", "distinct", "weighted", "complementary"]
-DRAWS = ("replacement", "distinct", "weighted", "complementary")
+_DRAWS = ("replacement", "distinct", "weighted", "complementary")
 # These look at some rows of the data.
 DRAWS_FROM_ROWS = ("complementary",)
 # Multiplied by exp(-100), a number is smaller than the rounding error of the number itself.
-LARGEST_STEP = 100.0
+_LARGEST_STEP = 100.0
 # How many widths of the posterior beta="bound" tries.
-N_WIDTHS = 60
+_N_WIDTHS = 60
 
 
 class PosteriorRequest(NamedTuple):
@@ -136,7 +121,7 @@ class Gibbs:
         if self.beta == "ess":
             return inverse_temperature_of_size(request.losses, request.width)
         if self.beta == "bound":
-            return least_bounded_temperature(request.losses, request.bound)
+            return _least_bounded_temperature(request.losses, request.bound)
         return float(self.beta) * float(np.sqrt(request.n_samples))
 
 
@@ -187,17 +172,17 @@ def inverse_temperature_of_size(losses: FloatArray, size: float) -> float:
         raise ValueError(f"size must be at least 1, got {size!r}.")
     if size >= len(losses) or np.ptp(losses) == 0:
         return 0.0
-    smallest = effective_sample_size(uniform_on_best(losses))
+    smallest = _effective_sample_size(uniform_on_best(losses))
     target = np.log(max(size, smallest * (1 + 1e-9)))
     gaps = losses - losses.min()
 
     def shortfall(log_temperature: float) -> float:
-        return float(target - log_gibbs_size(gaps, float(np.exp(-log_temperature))))
+        return float(target - _log_gibbs_size(gaps, float(np.exp(-log_temperature))))
 
     return float(np.exp(-decreasing_root(shortfall, start=float(np.log(np.std(losses))))))
 
 
-def log_gibbs_size(gaps: FloatArray, inverse_temperature: float) -> float:
+def _log_gibbs_size(gaps: FloatArray, inverse_temperature: float) -> float:
     r"""Return the logarithm of the effective sample size of a Gibbs posterior.
 
     .. math:: \ln \frac{(\sum_m w_m)^2}{\sum_m w_m^2} , \qquad w_m = e^{-t (\hat L_m - \min \hat L)}
@@ -213,23 +198,23 @@ def log_gibbs_size(gaps: FloatArray, inverse_temperature: float) -> float:
     return float(2 * np.log(weights.sum()) - np.log(np.square(weights).sum()))
 
 
-def least_bounded_temperature(losses: FloatArray, bound: Callable[[FloatArray], float]) -> float:
+def _least_bounded_temperature(losses: FloatArray, bound: Callable[[FloatArray], float]) -> float:
     """Return the inverse temperature whose Gibbs posterior has the smallest bound.
 
     The bounds hold for all posteriors at once, so the search does not weaken the certificate. It
     tries 60 effective sample sizes between 1 and the number of candidates, in equal ratios.
     """
-    sizes = np.geomspace(1, len(losses), N_WIDTHS)
+    sizes = np.geomspace(1, len(losses), _N_WIDTHS)
     temperatures = [inverse_temperature_of_size(losses, size) for size in sizes]
     return min(temperatures, key=lambda t: bound(gibbs_posterior(losses, t)))
 
 
-def effective_sample_size(posterior: FloatArray) -> float:
+def _effective_sample_size(posterior: FloatArray) -> float:
     r"""Return the effective sample size of a posterior, :math:`1 / \sum_m Q_m^2`.
 
     A posterior with equal weights on k candidates has effective sample size k.
 
-    >>> effective_sample_size(np.array([0.5, 0.5, 0.0]))
+    >>> _effective_sample_size(np.array([0.5, 0.5, 0.0]))
     2.0
     """
     return float(1 / np.square(posterior).sum())
@@ -259,7 +244,7 @@ def decreasing_root(decreasing: Callable[[float], float], start: float) -> float
     """Return the zero of a decreasing function of a logarithm.
 
     Rounding may keep a divergence above a tiny radius, and then there is no zero. The search stops
-    at ``LARGEST_STEP``, where the posterior is the prior to the last digit.
+    at ``_LARGEST_STEP``, where the posterior is the prior to the last digit.
     """
     # The ends of a bracket are asked for more than once.
     decreasing = cache(decreasing)
@@ -268,7 +253,7 @@ def decreasing_root(decreasing: Callable[[float], float], start: float) -> float
         lower -= 2.0
     while decreasing(upper) > 0:
         upper += 2.0
-        if upper > start + LARGEST_STEP:
+        if upper > start + _LARGEST_STEP:
             return upper
     if lower == upper:
         return start
@@ -322,8 +307,8 @@ def draw_frequencies(
 
 def check_draw(draw: str, n_frequencies: int, n_candidates: int) -> None:
     """Raise ValueError if the draw is unknown, or if it needs more candidates."""
-    if draw not in DRAWS:
-        raise ValueError(f"draw must be one of {DRAWS}, got {draw!r}.")
+    if draw not in _DRAWS:
+        raise ValueError(f"draw must be one of {_DRAWS}, got {draw!r}.")
     if draw != "replacement" and n_frequencies > n_candidates:
         raise ValueError(
             f"n_frequencies must be at most n_candidates={n_candidates} when draw={draw!r}, "

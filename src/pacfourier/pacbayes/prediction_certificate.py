@@ -32,17 +32,6 @@ from pacfourier.pacbayes.predictions import (
     mean_loss_bound,
 )
 
-__all__ = [
-    "ClassCounts",
-    "ClassificationCertificate",
-    "Confidences",
-    "PredictionCertificate",
-    "RegressionCertificate",
-    "class_counts",
-    "label_set_counts",
-    "prediction_assumptions",
-]
-
 # The share of new rows that the printed text of a regression is about.
 USUAL_COVERAGE = 0.9
 

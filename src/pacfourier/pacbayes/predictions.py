@@ -17,22 +17,6 @@ from pacfourier.bounds import holdout
 from pacfourier.bounds.frozen import least_mean_score
 from pacfourier.bounds.holdout import SAFETY, binomial_cdf
 
-__all__ = [
-    "Abstention",
-    "Confidences",
-    "abstention_start",
-    "accepted_counts",
-    "certified_abstention",
-    "fewest_rows",
-    "half_width",
-    "last_threshold",
-    "least_half_widths",
-    "least_rates",
-    "least_share",
-    "mean_loss_bound",
-    "most_errors",
-]
-
 
 def least_rates(
     n_hits: IntArray, n_rows: IntArray, epsilon: float, *, are_disjoint: bool = True
@@ -74,7 +58,7 @@ def mean_loss_bound(losses: FloatArray, epsilon: float) -> float:
     return 0.5 * (1.0 - least_mean_score(1.0 - 2.0 * losses, epsilon))
 
 
-def most_errors(n_rows: int, rate: float, epsilon: float) -> int:
+def _most_errors(n_rows: int, rate: float, epsilon: float) -> int:
     r"""Return how many errors in n rows still show that the error rate is at most a given one.
 
     .. math:: \max\{k : \Pr[\mathrm{Binomial}(n, p) \le k] \le \varepsilon\} ,
@@ -128,7 +112,7 @@ def half_width(least_widths: FloatArray, coverage: float, epsilon: float) -> flo
     :math:`h < q`, and all but j of the R are below q. So at most j of the n rows have
     :math:`R \ge q`, which has probability :math:`1 - c` or more.
     """
-    n_above = most_errors(len(least_widths), 1.0 - coverage, epsilon)
+    n_above = _most_errors(len(least_widths), 1.0 - coverage, epsilon)
     if n_above < 0:
         return np.inf
     place = len(least_widths) - 1 - n_above
@@ -176,7 +160,7 @@ class Confidences(NamedTuple):
     largest: float = np.inf
 
 
-class AcceptedCounts(NamedTuple):
+class _AcceptedCounts(NamedTuple):
     """Rows and errors at or above every different confidence, from the largest downward."""
 
     thresholds: FloatArray
@@ -184,16 +168,16 @@ class AcceptedCounts(NamedTuple):
     n_errors: IntArray
 
 
-def accepted_counts(confidences: FloatArray, is_wrong: NDArray[np.bool_]) -> AcceptedCounts:
+def _accepted_counts(confidences: FloatArray, is_wrong: NDArray[np.bool_]) -> _AcceptedCounts:
     """Return how many rows, and how many errors, are accepted at each threshold."""
     order = np.argsort(-confidences, kind="stable")
     ordered = confidences[order]
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
-    return AcceptedCounts(ordered[ends], ends + 1, np.cumsum(is_wrong[order], dtype=np.intp)[ends])
+    return _AcceptedCounts(ordered[ends], ends + 1, np.cumsum(is_wrong[order], dtype=np.intp)[ends])
 
 
-def last_threshold(
-    counts: AcceptedCounts, start: int, *, error: float, epsilon: float, largest: float = np.inf
+def _last_threshold(
+    counts: _AcceptedCounts, start: int, *, error: float, epsilon: float, largest: float = np.inf
 ) -> int:
     r"""Return the place of the last threshold of a sequence of tests, or -1 if the first fails.
 
@@ -257,14 +241,14 @@ def _binomial_cdfs(k: IntArray, n: IntArray, p: float) -> FloatArray:
     return np.where(k < n, special.betaincc(k + 1.0, np.maximum(n - k, 1), p), 1.0)
 
 
-def fewest_rows(n_errors: int, rate: float, epsilon: float, limit: int) -> int:
-    """Return the least number of rows in which ``most_errors`` tolerates so many, or the limit."""
+def _fewest_rows(n_errors: int, rate: float, epsilon: float, limit: int) -> int:
+    """Return the least number of rows in which ``_most_errors`` tolerates so many, or the limit."""
     return bisect_left(
         range(limit), True, key=lambda n: binomial_cdf(n_errors, n, rate) <= SAFETY * epsilon
     )
 
 
-def abstention_start(n_rows: int, error: float, epsilon: float) -> int:
+def _abstention_start(n_rows: int, error: float, epsilon: float) -> int:
     """Return the number of rows at which the sequence of tests starts; all rows if none can pass.
 
     It depends on the number of rows only. The first test is on a tenth of the rows, or on as many
@@ -272,13 +256,13 @@ def abstention_start(n_rows: int, error: float, epsilon: float) -> int:
     error or none.
     """
     for n_errors in (2, 1, 0):
-        start = fewest_rows(n_errors, error, epsilon, n_rows)
+        start = _fewest_rows(n_errors, error, epsilon, n_rows)
         if start <= n_rows // 2:
             return max(start, n_rows // 10)
     return start
 
 
-def least_share(share: float, n_rows: int, epsilon: float) -> float:
+def _least_share(share: float, n_rows: int, epsilon: float) -> float:
     r"""Return a lower bound on the probability of being accepted, for all thresholds at once.
 
     .. math:: \Pr(C \ge t) \ge \frac{\#\{i : C_i \ge t\}}{n} - \sqrt{\frac{\ln(1/\varepsilon)}{2n}}
@@ -304,9 +288,11 @@ def certified_abstention(
         Probability, over the rows, that their error is larger.
     """
     n = len(is_wrong)
-    counts = accepted_counts(confidences.values, is_wrong)
-    start = abstention_start(n, error, epsilon)
-    place = last_threshold(counts, start, error=error, epsilon=epsilon, largest=confidences.largest)
+    counts = _accepted_counts(confidences.values, is_wrong)
+    start = _abstention_start(n, error, epsilon)
+    place = _last_threshold(
+        counts, start, error=error, epsilon=epsilon, largest=confidences.largest
+    )
     if place < 0:
         return Abstention(np.inf, error, np.nan, 0.0, 0.0)
     n_accepted = int(counts.n_rows[place])
@@ -315,5 +301,5 @@ def certified_abstention(
         error=error,
         observed_error=float(counts.n_errors[place] / n_accepted),
         accepted=n_accepted / n,
-        accepted_at_least=least_share(n_accepted / n, n, epsilon),
+        accepted_at_least=_least_share(n_accepted / n, n, epsilon),
     )

@@ -11,17 +11,8 @@ from numpy.typing import ArrayLike
 
 from pacfourier.bounds.safe_side import safely_rounded
 
-__all__ = [
-    "KernelYardsticks",
-    "LandmarkYardsticks",
-    "least_kernel_loss",
-    "least_unrelated_loss",
-    "normalised_loss",
-    "yardstick_facts",
-]
-
 # The loss of the kernel that is zero for any two different samples.
-ZERO = 0.5
+_ZERO = 0.5
 
 
 @dataclass(frozen=True)
@@ -53,14 +44,14 @@ class KernelYardsticks:
     @property
     def unrelated(self) -> float:
         """The smallest loss of a kernel that has nothing to do with the labels."""
-        return least_unrelated_loss(self.agreement)
+        return _least_unrelated_loss(self.agreement)
 
     @property
     def perfect(self) -> float | None:
         """The smallest loss of any kernel. None if the labels are not classes."""
         if self.class_shares is None:
             return None
-        return least_kernel_loss(self.class_shares, self.n_samples)
+        return _least_kernel_loss(self.class_shares, self.n_samples)
 
 
 @dataclass(frozen=True)
@@ -96,7 +87,7 @@ class LandmarkYardsticks:
         return 0.0 if self.are_signs else None
 
 
-def least_unrelated_loss(agreement: float) -> float:
+def _least_unrelated_loss(agreement: float) -> float:
     r"""Return the smallest loss of a positive definite kernel unrelated to the labels.
 
     .. math:: \min\left(\frac12, \frac{1 - \bar\lambda}2\right), \qquad
@@ -120,13 +111,13 @@ def least_unrelated_loss(agreement: float) -> float:
 
     Examples
     --------
-    >>> least_unrelated_loss(-0.8)  # ten classes of equal size
+    >>> _least_unrelated_loss(-0.8)  # ten classes of equal size
     0.5
     """
-    return min(ZERO, (1 - agreement) / 2)
+    return min(_ZERO, (1 - agreement) / 2)
 
 
-def least_kernel_loss(shares: ArrayLike, n_samples: float = np.inf) -> float:
+def _least_kernel_loss(shares: ArrayLike, n_samples: float = np.inf) -> float:
     r"""Return the smallest alignment loss of a positive definite kernel with k(x, x) = 1.
 
     Classes have the shares :math:`p_k`. For two independent draws the smallest loss is
@@ -158,7 +149,7 @@ def least_kernel_loss(shares: ArrayLike, n_samples: float = np.inf) -> float:
 
     Examples
     --------
-    >>> round(least_kernel_loss([0.1] * 10), 12)
+    >>> round(_least_kernel_loss([0.1] * 10), 12)
     0.4
     """
     lengths = np.asarray(shares, dtype=np.float64)

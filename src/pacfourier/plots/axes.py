@@ -4,8 +4,6 @@ from typing import Any
 
 from pacfourier.extras import explain_missing_extra
 
-__all__ = ["CLASS_COLOURS", "drawing_axes", "shortened"]
-
 # Distinguishable with the common kinds of colour blindness.
 CLASS_COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 

@@ -9,14 +9,12 @@ import numpy as np
 from pacfourier.estimators.frames import holds_numbers, is_frame, numbers_of, placed, taken
 from pacfourier.plots.axes import shortened
 
-__all__ = ["GridAxis", "column_place", "grid_axis", "spread"]
-
 # Categories of an axis, and rows that are drawn.
 MOST_CATEGORIES, MOST_STROKES = 12, 300
 # Where the data are: strokes or bars below a line.
-STROKES = {"color": "#404040", "markersize": 7, "markeredgewidth": 0.6, "alpha": 0.5}
-BARS = {"color": "#D9D9D9", "zorder": 0}
-BAR_HEIGHT = 0.15
+_STROKES = {"color": "#404040", "markersize": 7, "markeredgewidth": 0.6, "alpha": 0.5}
+_BARS = {"color": "#D9D9D9", "zorder": 0}
+_BAR_HEIGHT = 0.15
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +60,12 @@ class GridAxis:
         """Draw where the data are: a stroke per row, or a grey bar per category."""
         place = ax.get_xaxis_transform()
         if self.kind == "categories":
-            heights = BAR_HEIGHT * self.rows / self.rows.max()
-            ax.bar(self.positions, heights, width=0.6, transform=place, **BARS)
+            heights = _BAR_HEIGHT * self.rows / self.rows.max()
+            ax.bar(self.positions, heights, width=0.6, transform=place, **_BARS)
             ax.set_xlim(-0.6, len(self.positions) - 0.4)
             return
         limits = ax.get_xlim()
-        ax.plot(self.rows, np.full(len(self.rows), 0.012), "|", transform=place, **STROKES)
+        ax.plot(self.rows, np.full(len(self.rows), 0.012), "|", transform=place, **_STROKES)
         ax.set_xlim(limits)
 
 
@@ -91,7 +89,7 @@ def grid_axis(table: Any, place: int, size: int) -> GridAxis:
     if is_frame(table):
         column, name = placed(table)[str(place)], str(table.columns[place])
         is_missing = np.asarray(column.isna() if hasattr(column, "isna") else column.is_null())
-        kind = column_kind(column.dtype)
+        kind = _column_kind(column.dtype)
     else:
         column, name, kind = table[:, place], f"column {place}", "numbers"
         is_missing = np.isnan(column)
@@ -127,7 +125,7 @@ def _category_axis(column: Any, name: str, is_missing: np.ndarray) -> GridAxis:
     )
 
 
-def column_kind(dtype: Any) -> str:
+def _column_kind(dtype: Any) -> str:
     """Return what a column of a data frame holds: "numbers", "dates" or "categories"."""
     is_truth = str(dtype).lower().startswith("bool")
     if holds_numbers(dtype) and not is_truth:

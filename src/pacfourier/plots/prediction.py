@@ -11,14 +11,12 @@ from pacfourier.estimators.frames import is_frame, taken
 from pacfourier.plots.axes import CLASS_COLOURS, drawing_axes
 from pacfourier.plots.grid_axis import GridAxis, column_place, grid_axis, spread
 
-__all__ = ["PredictionDisplay"]
-
 # Values along one column, and along each of two.
-GRID_SIZES = (60, 25)
+_GRID_SIZES = (60, 25)
 # Predictions for one plot in all, rows that are averaged over, and predictions at a time.
 MOST_PREDICTIONS, MOST_ROWS, BLOCK = 100_000, 1000, 20_000
-DOTS = {"color": "white", "markersize": 4, "markeredgewidth": 0, "alpha": 0.6}
-DASHED = {"linestyle": "--"}
+_DOTS = {"color": "white", "markersize": 4, "markeredgewidth": 0, "alpha": 0.6}
+_DASHED = {"linestyle": "--"}
 
 
 class PredictionDisplay:
@@ -81,15 +79,15 @@ class PredictionDisplay:
         display : PredictionDisplay
         """
         check_is_fitted(estimator)
-        table = X if is_frame(X) else dense_array(X)
+        table = X if is_frame(X) else _dense_array(X)
         chosen = list(columns) if isinstance(columns, list | tuple) else [columns]
         if len(chosen) not in (1, 2):
             raise ValueError(f"columns must name one or two columns, got {columns!r}.")
-        size = n_grid or GRID_SIZES[len(chosen) - 1]
+        size = n_grid or _GRID_SIZES[len(chosen) - 1]
         places = [column_place(table, column) for column in chosen]
         axes = [grid_axis(table, place, size) for place in places]
-        values = averages(estimator, table, places, axes)
-        names, kept, quantity = shown_outputs(estimator, len(values), target)
+        values = _averages(estimator, table, places, axes)
+        names, kept, quantity = _shown_outputs(estimator, len(values), target)
         if len(axes) == 2 and len(kept) > 1:
             raise ValueError(f"target must be one of {names} to show two columns, got {target!r}.")
         display = cls(axes=axes, predictions=values[kept], outputs=names, quantity=quantity)
@@ -126,7 +124,7 @@ class PredictionDisplay:
         for number, values in enumerate(self.predictions):
             colour = CLASS_COLOURS[(number + 1) % len(CLASS_COLOURS)]
             # Colours repeat after six outputs, and then lines are dashed.
-            dashes = {} if number < len(CLASS_COLOURS) or "marker" in style else DASHED
+            dashes = {} if number < len(CLASS_COLOURS) or "marker" in style else _DASHED
             label = self.outputs[number]
             self.lines_ += self.ax_.plot(
                 axis.positions, values, color=colour, label=label, **(style | dashes)
@@ -155,20 +153,20 @@ class PredictionDisplay:
             )
             # Rows outside the range of the map are not drawn.
             limits = self.ax_.get_xlim(), self.ax_.get_ylim()
-            self.ax_.plot(across.rows, upward.rows, ".", **DOTS)
+            self.ax_.plot(across.rows, upward.rows, ".", **_DOTS)
             self.ax_.set(xlim=limits[0], ylim=limits[1])
         across.name_ticks(self.ax_.xaxis)
         upward.name_ticks(self.ax_.yaxis)
         self.figure_.colorbar(self.surface_, ax=self.ax_).set_label(self.quantity)
 
 
-def dense_array(X: Any) -> np.ndarray:
+def _dense_array(X: Any) -> np.ndarray:
     """Return rows as a dense array of floating-point numbers."""
     rows = X.toarray() if hasattr(X, "toarray") else np.asarray(host(X))
     return rows if rows.dtype.kind == "f" else rows.astype(np.float64)
 
 
-def averages(estimator: Any, table: Any, places: list[int], axes: list[GridAxis]) -> np.ndarray:
+def _averages(estimator: Any, table: Any, places: list[int], axes: list[GridAxis]) -> np.ndarray:
     r"""Return the mean prediction of each output if columns are set to each value of a grid.
 
     .. math:: \bar f(v) = \frac{1}{n} \sum_i f(x_i \text{ with column } j \text{ set to } v)
@@ -183,13 +181,13 @@ def averages(estimator: Any, table: Any, places: list[int], axes: list[GridAxis]
         points = np.unravel_index(np.arange(start, min(start + per_block, n_points)), shape)
         block = taken(table, np.tile(rows, len(points[0])))
         for place, axis, chosen in zip(places, axes, points, strict=True):
-            block = with_column(block, place, taken(axis.column, np.repeat(chosen, len(rows))))
-        outputs = predicted(estimator, block)
+            block = _with_column(block, place, taken(axis.column, np.repeat(chosen, len(rows))))
+        outputs = _predicted(estimator, block)
         found.append(outputs.reshape(len(points[0]), len(rows), -1).mean(axis=1))
     return np.moveaxis(np.concatenate(found).reshape(*shape, -1), -1, 0)
 
 
-def with_column(table: Any, place: int, column: Any) -> Any:
+def _with_column(table: Any, place: int, column: Any) -> Any:
     """Return a table in which one column is replaced."""
     if hasattr(table, "isetitem"):
         changed = table.copy()
@@ -204,14 +202,14 @@ def with_column(table: Any, place: int, column: Any) -> Any:
     return changed
 
 
-def predicted(estimator: Any, X: Any) -> np.ndarray:
+def _predicted(estimator: Any, X: Any) -> np.ndarray:
     """Return probabilities of a classifier, or predictions of a regressor, one row per sample."""
     predict = estimator.predict_proba if is_classifier(estimator) else estimator.predict
     values = np.asarray(host(predict(X)))
     return values.reshape(len(values), -1)
 
 
-def shown_outputs(estimator: Any, n_outputs: int, target: Any) -> tuple[list[str], list[int], str]:
+def _shown_outputs(estimator: Any, n_outputs: int, target: Any) -> tuple[list[str], list[int], str]:
     """Return the names and numbers of the outputs to draw, and what they are."""
     is_odds = is_classifier(estimator)
     labels = list(estimator.classes_) if is_odds else list(range(n_outputs))

@@ -9,9 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacfourier.data.distances import kernel_matrix
 from pacfourier.plots.axes import CLASS_COLOURS, drawing_axes
 
-__all__ = ["SimilarityDisplay"]
-
-MARGIN = 0.08
+_MARGIN = 0.08
 
 
 class SimilarityDisplay:
@@ -130,7 +128,7 @@ def _plane_grid(X: np.ndarray, n_grid: int) -> tuple[np.ndarray, np.ndarray]:
     if X.shape[1] != 2:
         raise ValueError(f"X must have two columns to be drawn, got {X.shape[1]}.")
     centre = (X.min(axis=0) + X.max(axis=0)) / 2
-    half = (0.5 + MARGIN) * np.ptp(X, axis=0).max()
+    half = (0.5 + _MARGIN) * np.ptp(X, axis=0).max()
     side = np.linspace(-half, half, n_grid)
     grid_x, grid_y = np.meshgrid(centre[0] + side, centre[1] + side)
     return grid_x, grid_y

@@ -6,8 +6,6 @@ import numpy as np
 
 from pacfourier.core.boosting.columns import CODE_UNIT, Columns
 
-__all__ = ["phase_turns", "wave_amplitudes"]
-
 
 def wave_amplitudes(estimator: Any) -> np.ndarray:
     r"""Return how far each wave moves the scores: :math:`(\sum_k a_{mk}^2 + b_{mk}^2)^{1/2}`."""

@@ -16,15 +16,15 @@ from pacfourier.reports.page import Markup, figure, section, side_by_side, table
 if TYPE_CHECKING:
     from pacfourier.tabular.model import TableFit
 
-MOST_DOTS = 600
-QUANTILES = (0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
+_MOST_DOTS = 600
+_QUANTILES = (0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
 
 
 def amount_sections(fit: "TableFit") -> list[Markup]:
     """Return the sections of a report about predicted numbers."""
     truth = np.asarray(fit.held_out.truth, dtype=np.float64)
     predictions = np.asarray(fit.held_out.predictions, dtype=np.float64)
-    width = certified_half_width(fit)
+    width = _certified_half_width(fit)
     return [
         section(
             "Size of the errors",
@@ -36,7 +36,7 @@ def amount_sections(fit: "TableFit") -> list[Markup]:
     ]
 
 
-def certified_half_width(fit: "TableFit") -> float | None:
+def _certified_half_width(fit: "TableFit") -> float | None:
     """Return how far from the prediction 90 % of new values lie at most; None if unknown."""
     certificate = valid_certificate(fit)
     if not isinstance(certificate, RegressionCertificate):
@@ -48,7 +48,7 @@ def certified_half_width(fit: "TableFit") -> float | None:
 def _scatter(
     fit: "TableFit", truth: np.ndarray, predictions: np.ndarray, width: float | None
 ) -> Markup:
-    kept = np.unique(np.linspace(0, len(truth) - 1, MOST_DOTS).round().astype(int))
+    kept = np.unique(np.linspace(0, len(truth) - 1, _MOST_DOTS).round().astype(int))
     name = fit.model.target.name
     drawn = chart(
         f"Predicted against true values of {name}",
@@ -83,7 +83,7 @@ def _certified_text(fit: "TableFit", width: float | None) -> list[str]:
 def _quantiles(errors: np.ndarray) -> Markup:
     rows = [
         ("all" if share == 1 else f"{100 * share:g} %", f"{np.quantile(errors, share):.4g}")
-        for share in QUANTILES
+        for share in _QUANTILES
     ]
     headers = ["share of held-out rows", "absolute error at most"]
     return table(headers, rows, numeric=(1,), caption="Observed absolute errors")

@@ -14,23 +14,21 @@ from pacfourier.pacbayes.prediction_certificate import (
 if TYPE_CHECKING:
     from pacfourier.tabular.model import TableFit
 
-__all__ = ["certified_meaning", "rows_promised", "statement", "valid_certificate"]
-
-NOT_CERTIFIED = (
+_NOT_CERTIFIED = (
     "The numbers below were observed on rows that the model was not learned from. They guarantee "
     "nothing for new rows."
 )
-LEARNED_FROM_ALL = (
+_LEARNED_FROM_ALL = (
     "The errors below are those of a first model, on rows that were held out from it. They "
     "guarantee nothing for new rows. The model itself was then learned from all rows."
 )
-PredictorCertificate: TypeAlias = ClassificationCertificate | RegressionCertificate
+_PredictorCertificate: TypeAlias = ClassificationCertificate | RegressionCertificate
 
 
-def valid_certificate(fit: "TableFit") -> PredictorCertificate | None:
+def valid_certificate(fit: "TableFit") -> _PredictorCertificate | None:
     """Return the certificate of a fit; None if there is none, or if it says nothing."""
     certificate = fit.certificate
-    if not isinstance(certificate, PredictorCertificate) or certificate.violations:
+    if not isinstance(certificate, _PredictorCertificate) or certificate.violations:
         return None
     if isinstance(certificate, RegressionCertificate) and isinf(certificate.half_width()):
         return None
@@ -46,11 +44,11 @@ def statement(fit: "TableFit") -> str:
     """Return what is certified about a fit, or what its numbers are worth without a certificate."""
     certificate = valid_certificate(fit)
     if certificate is not None:
-        return certified_meaning(certificate)
-    return LEARNED_FROM_ALL if fit.certificate is None else NOT_CERTIFIED
+        return _certified_meaning(certificate)
+    return _LEARNED_FROM_ALL if fit.certificate is None else _NOT_CERTIFIED
 
 
-def certified_meaning(certificate: PredictorCertificate) -> str:
+def _certified_meaning(certificate: _PredictorCertificate) -> str:
     """Return what a certificate says about new rows, or about random rows of new groups."""
     if isinstance(certificate, ClassificationCertificate):
         claim, seen = _classes_claim(certificate)

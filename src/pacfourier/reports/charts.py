@@ -17,37 +17,18 @@ import numpy as np
 from pacfourier.arrays import FloatArray
 from pacfourier.reports.page import Markup
 
-__all__ = [
-    "Axis",
-    "Frame",
-    "bars",
-    "bars_below",
-    "chart",
-    "date_axis",
-    "diagonal",
-    "dots",
-    "intervals",
-    "legend",
-    "line",
-    "number_axis",
-    "rows_of_dots",
-    "share_axis",
-    "stems",
-    "strip",
-]
-
 WIDTH, HEIGHT = 320, 230
 LEFT, RIGHT, TOP, BOTTOM = 50, 12, 26, 44
 # The space of a row: its name above, its mark below.
-ROW = 36
+_ROW = 36
 # The series of a chart differ in colour, in dashes and in the shape of their marks.
-N_SERIES = 4
+_N_SERIES = 4
 # How many letters of usual width fit beside each other, and half the width of a digit.
 MOST_LETTERS, HALF_LETTER = 40, 3.6
 
 
 # Smaller numbers of a table count as zero.
-SMALLEST = 1e-70
+_SMALLEST = 1e-70
 
 
 @dataclass(frozen=True)
@@ -75,7 +56,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Frame:
+class _Frame:
     """The two axes of a chart, and where numbers are in the drawing.
 
     Attributes
@@ -96,7 +77,7 @@ class Frame:
         return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * self.up.shares(values)
 
 
-Mark = Callable[[Frame], str]
+_Mark = Callable[[_Frame], str]
 
 
 def number_axis(label: str, values: Sequence[float] | FloatArray, *, zero: bool = False) -> Axis:
@@ -117,16 +98,16 @@ def number_axis(label: str, values: Sequence[float] | FloatArray, *, zero: bool 
     if zero:
         low, high = 0.0, 1.05 * high
     size = max(abs(low), abs(high))
-    if not high - low > max(1e-12 * size, SMALLEST):
-        margin = 0.5 * size if size > SMALLEST else 0.5
+    if not high - low > max(1e-12 * size, _SMALLEST):
+        margin = 0.5 * size if size > _SMALLEST else 0.5
         low, high = low - margin * (not zero), high + margin
-    ticks = round_numbers(low, high)
+    ticks = _round_numbers(low, high)
     step = ticks[1] - ticks[0] if len(ticks) > 1 else high - low
-    texts = tuple((tick, tick_text(tick, step)) for tick in ticks)
+    texts = tuple((tick, _tick_text(tick, step)) for tick in ticks)
     return Axis(label, low, high, texts)
 
 
-def round_numbers(low: float, high: float, most: int = 5) -> list[float]:
+def _round_numbers(low: float, high: float, most: int = 5) -> list[float]:
     """Return at most ``most`` round numbers between two numbers, evenly spaced."""
     power = math.floor(math.log10((high - low) / most))
     for step in (size * 10.0**exponent for exponent in (power, power + 1) for size in (1, 2, 5)):
@@ -136,7 +117,7 @@ def round_numbers(low: float, high: float, most: int = 5) -> list[float]:
     return [number * step for number in range(first, last + 1)]
 
 
-def tick_text(value: float, step: float) -> str:
+def _tick_text(value: float, step: float) -> str:
     """Return a number of an axis as text, with the digits that tell it from its neighbours."""
     largest = max(abs(value), step)
     if largest >= 1e6 or step < 1e-4:
@@ -165,7 +146,7 @@ def seconds_of(values: "np.ndarray") -> FloatArray:
     return np.asarray(values).astype("datetime64[ns]").astype(np.int64) / 1e9
 
 
-def chart(title: str, across: Axis, up: Axis, *marks: Mark) -> Markup:
+def chart(title: str, across: Axis, up: Axis, *marks: _Mark) -> Markup:
     """Return a chart with two axes.
 
     Parameters
@@ -180,27 +161,27 @@ def chart(title: str, across: Axis, up: Axis, *marks: Mark) -> Markup:
     -------
     svg : Markup
     """
-    frame = Frame(across, up)
+    frame = _Frame(across, up)
     drawn = "".join(mark(frame) for mark in marks)
     return _svg(title, HEIGHT, _grid(frame) + drawn)
 
 
-def line(xs: FloatArray, ys: FloatArray, series: int = 0) -> Mark:
+def line(xs: FloatArray, ys: FloatArray, series: int = 0) -> _Mark:
     """Return a mark that joins points by lines."""
 
-    def draw(frame: Frame) -> str:
+    def draw(frame: _Frame) -> str:
         points = _points(frame.x(xs), frame.y(ys))
-        return f'<polyline class="line s{series % N_SERIES}" points="{points}"/>'
+        return f'<polyline class="line s{series % _N_SERIES}" points="{points}"/>'
 
     return draw
 
 
-def dots(xs: FloatArray, ys: FloatArray, series: int = 0, *, many: bool = False) -> Mark:
+def dots(xs: FloatArray, ys: FloatArray, series: int = 0, *, many: bool = False) -> _Mark:
     """Return a mark of points. Many points are small rings, so that one sees where they overlap."""
     size = 2 if many else 3.5
-    kind = f"{'ring' if many else 'dot'} s{series % N_SERIES}"
+    kind = f"{'ring' if many else 'dot'} s{series % _N_SERIES}"
 
-    def draw(frame: Frame) -> str:
+    def draw(frame: _Frame) -> str:
         places = zip(frame.x(xs), frame.y(ys), strict=True)
         return "".join(
             f'<path class="{kind}" d="{_shape(series, x, y, size)}"/>' for x, y in places
@@ -209,16 +190,16 @@ def dots(xs: FloatArray, ys: FloatArray, series: int = 0, *, many: bool = False)
     return draw
 
 
-def diagonal(frame: Frame) -> str:
+def diagonal(frame: _Frame) -> str:
     """Draw the line on which both axes have the same number."""
     ends = [max(frame.across.low, frame.up.low), min(frame.across.high, frame.up.high)]
     return f'<polyline class="guide" points="{_points(frame.x(ends), frame.y(ends))}"/>'
 
 
-def strip(width: float) -> Mark:
+def strip(width: float) -> _Mark:
     """Return a mark of the two lines at a distance above and below the diagonal."""
 
-    def draw(frame: Frame) -> str:
+    def draw(frame: _Frame) -> str:
         low, high = frame.across.low, frame.across.high
         sides = []
         for shift in (-width, width):
@@ -230,10 +211,10 @@ def strip(width: float) -> Mark:
     return draw
 
 
-def intervals(xs: FloatArray, lows: FloatArray, highs: FloatArray) -> Mark:
+def intervals(xs: FloatArray, lows: FloatArray, highs: FloatArray) -> _Mark:
     """Return a mark of upright lines between two numbers each."""
 
-    def draw(frame: Frame) -> str:
+    def draw(frame: _Frame) -> str:
         places = zip(frame.x(xs), frame.y(lows), frame.y(highs), strict=True)
         return "".join(
             f'<path class="stem s0" d="M{x:.1f} {low:.1f}V{high:.1f}"/>' for x, low, high in places
@@ -242,16 +223,16 @@ def intervals(xs: FloatArray, lows: FloatArray, highs: FloatArray) -> Mark:
     return draw
 
 
-def stems(xs: FloatArray, ys: FloatArray) -> Mark:
+def stems(xs: FloatArray, ys: FloatArray) -> _Mark:
     """Return a mark of points, each on a line that stands on zero."""
     feet = np.zeros(len(ys))
     return lambda frame: intervals(xs, feet, ys)(frame) + dots(xs, ys)(frame)
 
 
-def bars_below(edges: FloatArray, counts: FloatArray, share: float = 0.25) -> Mark:
+def bars_below(edges: FloatArray, counts: FloatArray, share: float = 0.25) -> _Mark:
     """Return a mark of bars on the lower part of a chart; the longest takes ``share`` of it."""
 
-    def draw(frame: Frame) -> str:
+    def draw(frame: _Frame) -> str:
         places = frame.x(edges)
         foot = HEIGHT - BOTTOM
         sizes = (
@@ -286,13 +267,13 @@ def bars(title: str, names: Sequence[str], values: FloatArray, texts: Sequence[s
     room = WIDTH - 70
     parts = []
     for row, (name, value, text) in enumerate(zip(names, values, texts, strict=True)):
-        top, size = row * ROW + 4, max(room * float(value) / most, 1.0)
+        top, size = row * _ROW + 4, max(room * float(value) / most, 1.0)
         parts.append(
             f'<text class="name" x="0" y="{top + 10}">{escape(shortened(name))}</text>'
             f'<rect class="bar" x="0" y="{top + 17}" width="{size:.1f}" height="9"/>'
             f'<text x="{size + 5:.1f}" y="{top + 26}">{escape(text)}</text>'
         )
-    return _svg(title, len(names) * ROW + 4, "".join(parts))
+    return _svg(title, len(names) * _ROW + 4, "".join(parts))
 
 
 def rows_of_dots(title: str, axis: Axis, names: Sequence[str], values: FloatArray) -> Markup:
@@ -309,7 +290,7 @@ def rows_of_dots(title: str, axis: Axis, names: Sequence[str], values: FloatArra
     -------
     svg : Markup
     """
-    height = len(names) * ROW + BOTTOM
+    height = len(names) * _ROW + BOTTOM
     foot = height - BOTTOM + 4
     places = 8 + (WIDTH - 20) * axis.shares(values)
     ticks = 8 + (WIDTH - 20) * axis.shares([tick for tick, _ in axis.ticks])
@@ -319,13 +300,13 @@ def rows_of_dots(title: str, axis: Axis, names: Sequence[str], values: FloatArra
         for x, (_, text) in zip(ticks, axis.ticks, strict=True)
     ]
     for row, (name, xs) in enumerate(zip(names, places, strict=True)):
-        top = row * ROW + 4
+        top = row * _ROW + 4
         parts.append(
             f'<path class="grid" d="M0 {top + 22}H{WIDTH}"/>'
             f'<text class="name" x="0" y="{top + 10}">{escape(shortened(name))}</text>'
         )
         parts += [
-            f'<path class="dot s{series % N_SERIES}" d="{_shape(series, x, top + 22, 4)}"/>'
+            f'<path class="dot s{series % _N_SERIES}" d="{_shape(series, x, top + 22, 4)}"/>'
             for series, x in enumerate(xs)
         ]
     name = escape(shortened(axis.label))
@@ -337,8 +318,8 @@ def legend(names: Sequence[str]) -> Markup:
     """Return the names of series, each beside a piece of its line."""
     items = "".join(
         f'<li><svg class="key" viewBox="0 0 34 10" aria-hidden="true">'
-        f'<path class="line s{series % N_SERIES}" d="M1 5H33"/>'
-        f'<path class="dot s{series % N_SERIES}" d="{_shape(series, 17, 5, 3.5)}"/></svg>'
+        f'<path class="line s{series % _N_SERIES}" d="M1 5H33"/>'
+        f'<path class="dot s{series % _N_SERIES}" d="{_shape(series, 17, 5, 3.5)}"/></svg>'
         f"{escape(name)}</li>"
         for series, name in enumerate(names)
     )
@@ -347,13 +328,13 @@ def legend(names: Sequence[str]) -> Markup:
 
 def shortened(text: str) -> str:
     """Return a text that fits into the width of a chart."""
-    ends = list(accumulate(map(letter_width, text)))
+    ends = list(accumulate(map(_letter_width, text)))
     if not ends or ends[-1] <= MOST_LETTERS:
         return text
     return f"{text[: bisect(ends, MOST_LETTERS - 1)]}…"
 
 
-def letter_width(letter: str) -> float:
+def _letter_width(letter: str) -> float:
     """Return about how wide a letter is, in letters of usual width."""
     if east_asian_width(letter) in "WF" or letter in "MWmw@%":
         return 1.7
@@ -367,7 +348,7 @@ def _svg(title: str, height: float, content: str) -> Markup:
     )
 
 
-def _grid(frame: Frame) -> str:
+def _grid(frame: _Frame) -> str:
     """Return the axes with their ticks and labels. The label of the vertical axis is on top."""
     parts = []
     xs = frame.x([tick for tick, _ in frame.across.ticks])
@@ -402,4 +383,4 @@ def _shape(series: int, x: float, y: float, size: float) -> str:
         f"M{x - r:.1f} {y - r:.1f}h{2 * r}v{2 * r}h{-2 * r}z",
         f"M{x:.1f} {y - r:.1f}l{r} {2 * r}h{-2 * r}z",
         f"M{x:.1f} {y - 1.3 * r:.1f}l{r} {1.3 * r}l{-r} {1.3 * r}l{-r} {-1.3 * r}z",
-    )[series % N_SERIES]
+    )[series % _N_SERIES]

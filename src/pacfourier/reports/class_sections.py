@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from pacfourier.tabular.model import HeldOut, TableFit
 
 # A confusion matrix with more classes than this is too wide for a page.
-MOST_ACROSS = 8
+_MOST_ACROSS = 8
 # Tables of classes with more rows are folded.
-MOST_OPEN = 30
-N_BINS = 10
+_MOST_OPEN = 30
+_N_BINS = 10
 # More points of a curve could not be seen.
-MOST_POINTS = 200
+_MOST_POINTS = 200
 
 
 def class_sections(fit: "TableFit") -> list[Markup]:
@@ -81,7 +81,7 @@ def _per_class_section(fit: "TableFit") -> Markup:
             f" Certified numbers are lower bounds for {rows_promised(fit)}. All of them hold "
             "together, with the probability named above."
         )
-    many = len(rows) > MOST_OPEN
+    many = len(rows) > _MOST_OPEN
     return section(
         "Each class", text, details(f"All classes ({len(rows):,})", shown) if many else shown
     )
@@ -105,7 +105,7 @@ def _rate(n_hits: int, n_rows: int) -> str:
 
 
 def _confusion_section(classes: list[str], confusion: NDArray[Any]) -> Markup:
-    if len(classes) <= MOST_ACROSS:
+    if len(classes) <= _MOST_ACROSS:
         return section("Confusion", *_matrix(classes, confusion))
     return section("Confusion", *_errors(classes, confusion))
 
@@ -128,11 +128,11 @@ def _errors(classes: list[str], confusion: NDArray[Any]) -> tuple[Markup]:
     headers = ["true class", "rows", "errors", "most frequent wrong class"]
     caption = "Held-out rows and errors by true class, most errors first"
     shown = table(headers, rows, numeric=(1, 2), caption=caption)
-    many = len(rows) > MOST_OPEN
+    many = len(rows) > _MOST_OPEN
     return (details(f"Errors by class ({len(rows):,})", shown) if many else shown,)
 
 
-class Reliability(NamedTuple):
+class _Reliability(NamedTuple):
     """Rows in bins by a predicted probability.
 
     Parameters
@@ -152,7 +152,7 @@ class Reliability(NamedTuple):
     shares: FloatArray
 
 
-def reliability(probabilities: FloatArray, happened: NDArray[Any]) -> Reliability:
+def _reliability(probabilities: FloatArray, happened: NDArray[Any]) -> _Reliability:
     """Return how often events take place, in ten bins by their predicted probability.
 
     Parameters
@@ -165,17 +165,17 @@ def reliability(probabilities: FloatArray, happened: NDArray[Any]) -> Reliabilit
     -------
     bins : Reliability
     """
-    places = np.minimum((N_BINS * probabilities).astype(int), N_BINS - 1)
-    counts = np.bincount(places, minlength=N_BINS)
+    places = np.minimum((_N_BINS * probabilities).astype(int), _N_BINS - 1)
+    counts = np.bincount(places, minlength=_N_BINS)
     sums = (
-        np.bincount(places, weights=each, minlength=N_BINS) for each in (probabilities, happened)
+        np.bincount(places, weights=each, minlength=_N_BINS) for each in (probabilities, happened)
     )
     full = np.where(counts, counts, np.nan)
     means, shares = (each / full for each in sums)
-    return Reliability(np.linspace(0, 1, N_BINS + 1), counts, means, shares)
+    return _Reliability(np.linspace(0, 1, _N_BINS + 1), counts, means, shares)
 
 
-def likely_shares(shares: FloatArray, counts: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+def _likely_shares(shares: FloatArray, counts: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
     r"""Return the ends of Wilson's 95 % interval of each share.
 
     With :math:`z = 1.96`, they are the solutions :math:`p` of
@@ -197,7 +197,7 @@ def _calibration_section(fit: "TableFit") -> Markup:
         probabilities = np.asarray(held_out.probabilities).max(axis=1)
         happened = held_out.truth == held_out.predictions
         event = "the prediction is right"
-    bins = reliability(probabilities, happened)
+    bins = _reliability(probabilities, happened)
     full = bins.counts > 0
     drawn = chart(
         f"Reliability: observed share against predicted probability that {event}",
@@ -205,7 +205,7 @@ def _calibration_section(fit: "TableFit") -> Markup:
         share_axis("observed share"),
         bars_below(bins.edges, bins.counts),
         diagonal,
-        intervals(bins.means[full], *likely_shares(bins.shares[full], bins.counts[full])),
+        intervals(bins.means[full], *_likely_shares(bins.shares[full], bins.counts[full])),
         dots(bins.means[full], bins.shares[full]),
     )
     caption = (
@@ -216,7 +216,7 @@ def _calibration_section(fit: "TableFit") -> Markup:
     return section("Calibration", side_by_side(figure(drawn, caption), _bin_table(bins)))
 
 
-def _bin_table(bins: Reliability) -> Markup:
+def _bin_table(bins: _Reliability) -> Markup:
     rows = [
         (f"{low:.1f} to {high:.1f}", f"{count:,}", f"{mean:.3f}", f"{share:.3f}")
         for low, high, count, mean, share in zip(
@@ -248,10 +248,10 @@ def _threshold_section(fit: "TableFit") -> Markup:
         side_by_side(_roc(scores, happened, name), _precision_recall(scores, happened, name)),
     ]
     found = fit.model.record["thresholds"]
-    return section("Thresholds", *parts, *([threshold_table(fit)] if found else []))
+    return section("Thresholds", *parts, *([_threshold_table(fit)] if found else []))
 
 
-def threshold_table(fit: "TableFit") -> Markup:
+def _threshold_table(fit: "TableFit") -> Markup:
     """Return the thresholds for several recalls, as they are stored with the model."""
     name = positive_class(fit)
     rows = [
@@ -307,5 +307,5 @@ def _steps(xs: FloatArray, ys: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def _thinned(xs: FloatArray, ys: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the ends and at most 200 points of a curve."""
-    kept = np.unique(np.linspace(0, len(xs) - 1, MOST_POINTS).round().astype(int))
+    kept = np.unique(np.linspace(0, len(xs) - 1, _MOST_POINTS).round().astype(int))
     return xs[kept], ys[kept]

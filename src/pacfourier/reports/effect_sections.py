@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 
 MOST_BARS, MOST_EFFECTS, MOST_LINES, MOST_WAVES, MOST_NAMES = 10, 6, 3, 6, 3
 # A column whose importance is a smaller share of the largest one has no visible effect.
-SMALLEST_SHARE = 0.02
-TOO_WIDE = "The table has so many columns that it would take too long to rank them."
-EFFECTS_TEXT = (
+_SMALLEST_SHARE = 0.02
+_TOO_WIDE = "The table has so many columns that it would take too long to rank them."
+_EFFECTS_TEXT = (
     "Each chart shows the average prediction if a column had the same value in all rows, and "
     "everything else stayed as it is. It describes the model: it does not say that changing the "
     "column changes the world. If columns go together, such as height and weight, some of these "
     "rows could not exist."
 )
-WAVES_TEXT = (
+_WAVES_TEXT = (
     "The model adds a linear function of the columns and {n_waves:,} waves, which are cosines. A "
     "wave on the left of the chart turns slowly across the data; one on the right turns fast and "
     "sees finer detail. The height says how much a wave moves the predictions, as a share of all "
@@ -56,7 +56,7 @@ def effect_section(fit: "TableFit") -> Markup:
     """Return the section about the columns that matter most."""
     found = importances(fit.model, fit.held_out, fit.model.record["settings"]["seed"])
     if not found:
-        return section("Columns that matter", TOO_WIDE)
+        return section("Columns that matter", _TOO_WIDE)
     first = [item for item in found[:MOST_BARS] if item.rise > 0] or found[:1]
     is_amount = fit.model.target.task == "regression"
     measure = "mean absolute error" if is_amount else "mean probability of wrong classes"
@@ -73,14 +73,14 @@ def effect_section(fit: "TableFit") -> Markup:
         f"How much the {measure} rises if the values of one column are shuffled between {rows}. "
         "Columns that say the same hide each other's importance."
     )
-    visible = [item.column for item in first if item.rise >= SMALLEST_SHARE * first[0].rise]
+    visible = [item.column for item in first if item.rise >= _SMALLEST_SHARE * first[0].rise]
     shown = effects(fit.model, fit.held_out.frame, visible)
-    charts = effect_charts(shown[:MOST_EFFECTS], _outputs(fit))
-    more = [subsection("Predictions along these columns", EFFECTS_TEXT, side_by_side(*charts))]
+    charts = _effect_charts(shown[:MOST_EFFECTS], _outputs(fit))
+    more = [subsection("Predictions along these columns", _EFFECTS_TEXT, side_by_side(*charts))]
     return section("Columns that matter", figure(drawn, caption), *(more if charts else []))
 
 
-class Outputs(NamedTuple):
+class _Outputs(NamedTuple):
     """The outputs of a model that may be drawn.
 
     Parameters
@@ -100,17 +100,17 @@ class Outputs(NamedTuple):
     is_amount: bool = False
 
 
-def _outputs(fit: "TableFit") -> Outputs:
+def _outputs(fit: "TableFit") -> _Outputs:
     target = fit.model.target
     if target.task == "regression":
-        return Outputs([target.name], [0], f"mean prediction of {target.name}", is_amount=True)
+        return _Outputs([target.name], [0], f"mean prediction of {target.name}", is_amount=True)
     if len(target.classes) == 2:
         name = positive_class(fit)
-        return Outputs([name], [target.classes.index(name)], f"mean probability of {name}")
-    return Outputs(target.classes, list(range(len(target.classes))), "mean probability")
+        return _Outputs([name], [target.classes.index(name)], f"mean probability of {name}")
+    return _Outputs(target.classes, list(range(len(target.classes))), "mean probability")
 
 
-def effect_charts(shown: list[Effect], outputs: Outputs) -> list[Markup]:
+def _effect_charts(shown: list[Effect], outputs: _Outputs) -> list[Markup]:
     """Return a chart for each effect, of the outputs that move most along the column.
 
     All charts have the same axis, so that they can be compared. Probabilities start at zero.
@@ -179,7 +179,7 @@ def _effect_chart(effect: Effect, values: FloatArray, axis: Axis) -> Markup:
 
 def wave_section(model: "TableModel") -> Markup:
     """Return the section about the learned frequencies."""
-    turns = source_turns(model)
+    turns = _source_turns(model)
     speeds = np.linalg.norm(turns, axis=1)
     amplitudes = wave_amplitudes(model.predictor)
     total = amplitudes.sum()
@@ -198,12 +198,12 @@ def wave_section(model: "TableModel") -> Markup:
     )
     return section(
         "Waves",
-        WAVES_TEXT.format(n_waves=len(shares)),
+        _WAVES_TEXT.format(n_waves=len(shares)),
         side_by_side(figure(drawn, caption), _wave_table(model, turns, speeds, shares)),
     )
 
 
-def source_turns(model: "TableModel") -> FloatArray:
+def _source_turns(model: "TableModel") -> FloatArray:
     """Return how far each column of the table turns each wave, over two standard deviations.
 
     Encoded columns of one column count by the root of the sum of their squares.

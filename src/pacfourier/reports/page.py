@@ -4,20 +4,7 @@ import base64
 from collections.abc import Collection, Iterable
 from html import escape
 
-__all__ = [
-    "Markup",
-    "details",
-    "figure",
-    "page",
-    "paragraph",
-    "section",
-    "side_by_side",
-    "subsection",
-    "table",
-    "verdict",
-]
-
-STYLE = """
+_STYLE = """
 :root { color-scheme: light dark; --ink: #1d2129; --soft: #545d6b; --line: #d8dce3;
   --paper: #ffffff; --band: #f4f6f9; --link: #0b5cad; --good: #1a7f37; --bad: #b42318;
   --series-0: #0b5cad; --series-1: #b3480b; --series-2: #19753c; --series-3: #8430b0; }
@@ -88,7 +75,7 @@ figcaption { color: var(--soft); font-size: 0.9rem; margin-top: 0.5rem; }
   display: block; } }
 """
 # The browser itself refuses to fetch anything for the page or to run a script in it.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 class Markup(str):
@@ -103,7 +90,7 @@ def page(title: str, *sections: str) -> Markup:
     title : str
         Plain text.
     *sections : str
-        Results of ``section``, ``table``, ``figure`` and ``paragraph``, or plain text.
+        Results of ``section``, ``table``, ``figure`` and ``_paragraph``, or plain text.
 
     Returns
     -------
@@ -112,8 +99,8 @@ def page(title: str, *sections: str) -> Markup:
     return Markup(
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
         f"<h1>{escape(title)}</h1>\n{_joined(sections)}\n</main>\n</body>\n</html>\n"
     )
 
@@ -145,7 +132,7 @@ def details(title: str, *parts: str) -> Markup:
     return Markup(f"<details><summary>{escape(title)}</summary>\n{_joined(parts)}\n</details>")
 
 
-def paragraph(text: str) -> Markup:
+def _paragraph(text: str) -> Markup:
     """Return a paragraph."""
     return Markup(f"<p>{_escaped(text)}</p>")
 
@@ -218,4 +205,4 @@ def _escaped(part: object) -> str:
 
 
 def _joined(parts: Iterable[str]) -> str:
-    return "\n".join(part if isinstance(part, Markup) else paragraph(part) for part in parts)
+    return "\n".join(part if isinstance(part, Markup) else _paragraph(part) for part in parts)

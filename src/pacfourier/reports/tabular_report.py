@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Longer lists of columns are cut, and lists longer than the second number are folded.
 MOST_LISTED, MOST_OPEN = 300, 15
-PLURALS = {"number": "numbers", "category": "categories", "date": "dates", "text": "texts"}
+_PLURALS = {"number": "numbers", "category": "categories", "date": "dates", "text": "texts"}
 
 
 def fit_report(fit: "TableFit") -> Markup:
@@ -47,10 +47,10 @@ def fit_report(fit: "TableFit") -> Markup:
     if record["notes"]:
         parts.append(section("Notes", *record["notes"]))
     parts.append(_certificate_section(fit))
-    return page(report_title(fit), *parts)
+    return page(_report_title(fit), *parts)
 
 
-def report_title(fit: "TableFit") -> str:
+def _report_title(fit: "TableFit") -> str:
     """Return what is predicted and what is certified about it, in one line."""
     name = fit.model.target.name
     if valid_certificate(fit) is None:
@@ -193,7 +193,7 @@ def _said(value: object) -> str:
 def _columns_section(fit: "TableFit") -> Markup:
     columns = fit.model.columns
     counts = Counter(column.kind for column in columns.used)
-    kinds = ", ".join(f"{PLURALS[kind]}: {count:,}" for kind, count in counts.items())
+    kinds = ", ".join(f"{_PLURALS[kind]}: {count:,}" for kind, count in counts.items())
     used = [(column.name, column.kind) for column in islice(columns.used, MOST_LISTED)]
     left = list(islice(columns.left_out.items(), MOST_LISTED))
     parts = [

@@ -19,12 +19,11 @@ from pacfourier.pacbayes.holdout import FreshRows
 from pacfourier.pacbayes.prediction_certificate import (
     ClassCounts,
     ClassificationCertificate,
-    Confidences,
     RegressionCertificate,
     class_counts,
     prediction_assumptions,
 )
-from pacfourier.pacbayes.predictions import least_half_widths
+from pacfourier.pacbayes.predictions import Confidences, least_half_widths
 from pacfourier.tabular.columns import Strays, stray_notes
 from pacfourier.tabular.evaluation import losses_of
 from pacfourier.tabular.first_pass import Division, check_columns, group_numbers

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from pacfourier.extras import explain_missing_extra
 from pacfourier.model.plain_fields import PlainFields
 
-__all__ = ["Category", "Cell", "Date", "Numbers", "OneColumn", "Text"]
-
 Doubles = NDArray[np.float64]
 Singles = NDArray[np.float32]
 

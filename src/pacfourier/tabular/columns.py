@@ -32,16 +32,6 @@ from pacfourier.tabular.cells import (
 )
 from pacfourier.tabular.reading.table_blocks import NO_NAME, TEXT
 
-__all__ = [
-    "KINDS",
-    "Column",
-    "Columns",
-    "Strays",
-    "decided_columns",
-    "numbers_of_texts",
-    "stray_notes",
-]
-
 KINDS = ("number", "category", "date", "text", "drop")
 # A column holds numbers, or dates, if at least this share of its cells can be read as such.
 READABLE_SHARE = 0.9

@@ -21,8 +21,6 @@ from pacfourier.tabular.column_encodings import (
     Text,
 )
 
-__all__ = ["Cell", "Encoding", "TableRow", "learned_encoding"]
-
 KINDS: dict[str, Any] = {each.kind: each for each in (Category, Date, Text)}
 
 

@@ -23,8 +23,6 @@ from pacfourier.model.array_files import (
     unpacked,
 )
 
-__all__ = ["TABLE_FORMAT", "plain_bytes", "plain_data"]
-
 # What the file of a table's model has under the key "format".
 TABLE_FORMAT = "pacfourier table 2"
 

@@ -21,16 +21,14 @@ from sklearn.utils.validation import check_consistent_length
 from pacfourier.arrays import host
 from pacfourier.core.ahead import ahead
 
-__all__ = ["DeviceBatches"]
-
 # The most numbers in a batch, 2 GB in single precision, and in a buffer, 128 MB. Smaller ones would
 # take Python's lock more often from the thread that computes.
 LARGEST_BATCH, LARGEST_BUFFER = 2**29, 2**25
 # The memory that a device must have for each number of a batch. With all copies of a batch, about
 # a quarter of it is used.
-BYTES_PER_NUMBER = 64
+_BYTES_PER_NUMBER = 64
 # One thread fills a buffer several times more slowly than a device copies it.
-N_FILLERS = 12
+_N_FILLERS = 12
 
 
 class DeviceBatches:
@@ -53,7 +51,7 @@ class DeviceBatches:
         self._largest = LARGEST_BATCH
         if self.device.type == "cuda":
             memory = torch.cuda.get_device_properties(self.device).total_memory
-            self._largest = min(LARGEST_BATCH, memory // BYTES_PER_NUMBER)
+            self._largest = min(LARGEST_BATCH, memory // _BYTES_PER_NUMBER)
         is_single = self.X.dtype in (np.float16, np.float32)
         self._dtype = torch.float32 if is_single else torch.float64
 
@@ -96,7 +94,7 @@ class DeviceBatches:
         size = min(len(self.X), max(1, LARGEST_BUFFER // n_features))
         pinned = torch.empty((2, size, n_features), dtype=self._dtype, pin_memory=True)
         free = deque((buffer, torch.cuda.Event()) for buffer in pinned)
-        with ThreadPoolExecutor(N_FILLERS) as fillers:
+        with ThreadPoolExecutor(_N_FILLERS) as fillers:
             for rows in self._slices():
                 with torch.cuda.stream(copies):
                     shape = (rows.stop - rows.start, n_features)
@@ -104,7 +102,7 @@ class DeviceBatches:
                 for part, source in zip(block.split(size), self._parts(rows, size), strict=True):
                     buffer, copied = free.popleft()
                     copied.synchronize()
-                    fill(buffer[: len(part)].numpy(), source, fillers)
+                    _fill(buffer[: len(part)].numpy(), source, fillers)
                     with torch.cuda.stream(copies):
                         part.copy_(buffer[: len(part)], non_blocking=True)
                         copied = torch.cuda.Event()
@@ -117,9 +115,9 @@ class DeviceBatches:
             yield self.X[start : min(start + size, rows.stop)]
 
 
-def fill(target: NDArray[Any], source: NDArray[Any], fillers: ThreadPoolExecutor) -> None:
+def _fill(target: NDArray[Any], source: NDArray[Any], fillers: ThreadPoolExecutor) -> None:
     """Copy rows in threads, because one thread does not use the bandwidth of the memory."""
-    ends = np.linspace(0, len(source), N_FILLERS + 1).astype(int).tolist()
+    ends = np.linspace(0, len(source), _N_FILLERS + 1).astype(int).tolist()
     slices = [slice(*pair) for pair in pairwise(ends)]
     for _ in fillers.map(lambda rows: np.copyto(target[rows], source[rows]), slices):
         pass

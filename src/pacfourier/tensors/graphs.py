@@ -11,8 +11,6 @@ from typing import TypeVar
 
 import torch
 
-__all__ = ["recorded_work"]
-
 Found = TypeVar("Found")
 
 RECORDING = Lock()

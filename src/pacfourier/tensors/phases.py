@@ -13,19 +13,19 @@ from pacfourier.arrays import FloatArray, IntArray, host
 from pacfourier.core.precision import largest_magnitudes, precision_groups, precision_of
 
 # The most numbers in a band of frequencies or a block of phases: 256 MB each in single precision.
-LARGEST_BLOCK = 2**26
-LARGEST_ROW_BLOCK = 4096
+_LARGEST_BLOCK = 2**26
+_LARGEST_ROW_BLOCK = 4096
 TYPES: dict[Any, torch.dtype] = {np.float32: torch.float32, np.float64: torch.float64}
 # The relative rounding of the factors of a matrix product, for each setting of torch.
 FACTOR_ROUNDING = {"ieee": 0.0, "none": 0.0, "tf32": 2.0**-11, "bf16": 2.0**-8}
 # The settings of torch's older interface, by their names in the newer one.
-OLDER_NAMES = {"highest": "ieee", "high": "tf32", "medium": "bf16"}
+_OLDER_NAMES = {"highest": "ieee", "high": "tf32", "medium": "bf16"}
 
 
 def product_precision(device: torch.device) -> str:
     """Return how torch rounds the factors of products in single precision, a user's setting."""
     try:
-        return OLDER_NAMES[torch.get_float32_matmul_precision()]
+        return _OLDER_NAMES[torch.get_float32_matmul_precision()]
     except RuntimeError:
         # Once the newer interface has been used, torch refuses to answer through the older one.
         backend: Any = torch.backends.cuda if device.type == "cuda" else torch.backends.mkldnn
@@ -33,15 +33,15 @@ def product_precision(device: torch.device) -> str:
 
 
 def row_blocks(
-    n_samples: int, n_frequencies: int, most: int = LARGEST_ROW_BLOCK
+    n_samples: int, n_frequencies: int, most: int = _LARGEST_ROW_BLOCK
 ) -> Iterator[slice]:
     """Cut the rows into blocks of at most ``most`` rows, whose phases take bounded memory."""
-    yield from _slices(n_samples, min(most, LARGEST_BLOCK // n_frequencies))
+    yield from _slices(n_samples, min(most, _LARGEST_BLOCK // n_frequencies))
 
 
 def frequency_bands(n_frequencies: int, length: int) -> Iterator[slice]:
     """Cut frequencies into bands of bounded memory, given how many numbers each one needs."""
-    yield from _slices(n_frequencies, LARGEST_BLOCK // length)
+    yield from _slices(n_frequencies, _LARGEST_BLOCK // length)
 
 
 def _slices(total: int, size: int) -> Iterator[slice]:
@@ -51,7 +51,7 @@ def _slices(total: int, size: int) -> Iterator[slice]:
 
 
 @largest_magnitudes.register(torch.Tensor)
-def tensor_largest_magnitudes(X: torch.Tensor) -> FloatArray:
+def _tensor_largest_magnitudes(X: torch.Tensor) -> FloatArray:
     """Return the largest absolute value of each feature as an array of shape (n_features,)."""
     return np.asarray(host(magnitudes(X).double()))
 

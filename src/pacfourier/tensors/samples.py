@@ -21,7 +21,7 @@ from pacfourier.data.samples import (
 
 
 @validated.register(torch.Tensor)
-def validated_samples(
+def _validated_samples(
     X: torch.Tensor,
     estimator: Any,
     y: Any = "no_validation",
@@ -33,27 +33,27 @@ def validated_samples(
     """Return validated X, or X and y, for an estimator; y is returned as a NumPy array."""
     needs_labels = not (isinstance(y, str) and y == "no_validation")
     check_no_missing(y)
-    X = validated_tensor(X, "X", ensure_min_samples)
+    X = _validated_tensor(X, "X", ensure_min_samples)
     if needs_labels:
-        y = validated_labels(X, y, type(estimator).__name__, multi_output=multi_output)
+        y = _validated_labels(X, y, type(estimator).__name__, multi_output=multi_output)
     # This changes the estimator, so it comes last: invalid input must leave no trace.
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     return (X, y) if needs_labels else X
 
 
 @check_no_missing.register(torch.Tensor)
-def check_no_missing_tensor(y: torch.Tensor) -> None:
+def _check_no_missing_tensor(y: torch.Tensor) -> None:
     """Accept every tensor: a tensor holds numbers only."""
     del y
 
 
 @check_labels.register(torch.Tensor)
-def check_label_tensor(y: torch.Tensor) -> NDArray[Any]:
+def _check_label_tensor(y: torch.Tensor) -> NDArray[Any]:
     """Return labels as a dense array."""
     return np.asarray(check_labels(host(y)))
 
 
-def validated_labels(X: torch.Tensor, y: Any, name: str, *, multi_output: bool) -> Any:
+def _validated_labels(X: torch.Tensor, y: Any, name: str, *, multi_output: bool) -> Any:
     """Return the labels of the rows of X as a NumPy array or CSR matrix."""
     if y is None:
         raise ValueError(
@@ -67,16 +67,16 @@ def validated_labels(X: torch.Tensor, y: Any, name: str, *, multi_output: bool) 
     return labels
 
 
-def validated_tensor(X: torch.Tensor, name: str, smallest: int = 1) -> torch.Tensor:
+def _validated_tensor(X: torch.Tensor, name: str, smallest: int = 1) -> torch.Tensor:
     """Return a matrix of finite floats, by the rules of ``sklearn.utils.check_array``."""
-    X = matrix_of_floats(X, name, smallest)
+    X = _matrix_of_floats(X, name, smallest)
     if X.numel():
         # The extremes need no copy of X, and both are NaN if any value is.
-        check_extremes(host(torch.stack(torch.aminmax(X))), name)
+        _check_extremes(host(torch.stack(torch.aminmax(X))), name)
     return X
 
 
-def matrix_of_floats(X: torch.Tensor, name: str, smallest: int = 1) -> torch.Tensor:
+def _matrix_of_floats(X: torch.Tensor, name: str, smallest: int = 1) -> torch.Tensor:
     """Return a matrix of floats, after checks of its type and shape.
 
     Values are not checked, because the host would have to wait for them.
@@ -98,7 +98,7 @@ def matrix_of_floats(X: torch.Tensor, name: str, smallest: int = 1) -> torch.Ten
     return X.detach()
 
 
-def check_extremes(ends: NDArray[Any], name: str) -> None:
+def _check_extremes(ends: NDArray[Any], name: str) -> None:
     """Raise ValueError if the smallest and the largest value of a tensor are not allowed."""
     if not np.isfinite(ends).all():
         raise ValueError(
@@ -123,39 +123,41 @@ def _check_kind(X: torch.Tensor, name: str) -> None:
 
 
 @validated_inputs.register(torch.Tensor)
-def validated_tensor_inputs(
+def _validated_tensor_inputs(
     X: torch.Tensor, y: Any, frequencies: Any
 ) -> tuple[torch.Tensor, Any, torch.Tensor]:
     """Return samples, labels and frequencies; the frequencies are moved beside the samples."""
-    X = matrix_of_floats(X, "X", 2)
+    X = _matrix_of_floats(X, "X", 2)
     if not isinstance(frequencies, torch.Tensor):
         # NumPy reads a list of numbers in double precision, torch would in single.
         frequencies = torch.tensor(np.asarray(frequencies))
-    frequencies = matrix_of_floats(frequencies, "frequencies").to(X.device)
+    frequencies = _matrix_of_floats(frequencies, "frequencies").to(X.device)
     # The device finds the extremes of both while the host looks at the labels.
     ends = torch.stack([*torch.aminmax(X), *torch.aminmax(frequencies)])
-    y = validated_labels(X, y, "alignment_losses", multi_output=True)
+    y = _validated_labels(X, y, "alignment_losses", multi_output=True)
     for found, name in zip(host(ends).reshape(2, 2), ("X", "frequencies"), strict=True):
-        check_extremes(found, name)
+        _check_extremes(found, name)
     return X, y, frequencies
 
 
 @checked_heading.register(torch.Tensor)
-def tensor_heading(names: torch.Tensor) -> torch.Tensor:
+def _tensor_heading(names: torch.Tensor) -> torch.Tensor:
     """Return no rows of a tensor, with its columns and a floating dtype."""
-    return validated_tensor(names[:0], "X", 0)
+    return _validated_tensor(names[:0], "X", 0)
 
 
 @validated_pair.register(torch.Tensor)
-def validated_tensors(X: torch.Tensor, estimator: Any, Y: Any) -> tuple[torch.Tensor, torch.Tensor]:
+def _validated_tensors(
+    X: torch.Tensor, estimator: Any, Y: Any
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Return two validated tensors on one device; None for the second means the first."""
-    X = validated_samples(X, estimator, reset=False)
+    X = _validated_samples(X, estimator, reset=False)
     if Y is None:
         return X, X
-    return alike(X, validated(Y, estimator, reset=False))
+    return _alike(X, validated(Y, estimator, reset=False))
 
 
-def alike(X: Any, Y: Any) -> tuple[torch.Tensor, torch.Tensor]:
+def _alike(X: Any, Y: Any) -> tuple[torch.Tensor, torch.Tensor]:
     """Return both tensors in the larger of their precisions; they must be on one device."""
     first, second = (str(getattr(each, "device", "cpu")) for each in (X, Y))
     are_tensors = isinstance(X, torch.Tensor) and isinstance(Y, torch.Tensor)

@@ -4,11 +4,11 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from pacfourier.core.alignment.gradients import (
-    GRADIENT_BAND,
+    _GRADIENT_BAND,
+    _gradient_bands,
     alignment_gradients,
     alignment_objective,
     alignment_tilts,
-    gradient_bands,
 )
 from pacfourier.core.alignment.sums import alignment_sums, balanced_losses
 from pacfourier.core.alignment.targets import target_of
@@ -82,10 +82,10 @@ def test_balanced_gradients_are_the_differences_of_the_balanced_losses(n_classes
 def test_single_precision_is_close_to_double_across_block_borders(container, rng):
     """A gradient is a mean of n products rounded to 2^-24: 1e-5 leaves a factor of ten."""
     n_samples, n_features = 2 * ROW_BLOCK + 3, 20
-    assert len(list(gradient_bands(2 * GRADIENT_BAND + 5, n_samples * n_features))) == 3
+    assert len(list(_gradient_bands(2 * _GRADIENT_BAND + 5, n_samples * n_features))) == 3
     X = rng.standard_normal((n_samples, n_features)) / 2
     y = np.where(rng.random(n_samples) < 0.4, -1, 1)
-    frequencies = rng.standard_normal((2 * GRADIENT_BAND + 5, n_features)) / 2
+    frequencies = rng.standard_normal((2 * _GRADIENT_BAND + 5, n_features)) / 2
     exact = alignment_objective(X, y, target_of(y), precision="double")(frequencies)
     single = alignment_objective(container(X.astype(np.float32)), y, target_of(y))(frequencies)
     for close, truth in zip(single, exact, strict=True):
@@ -104,7 +104,7 @@ def test_large_phases_are_taken_in_double_precision(rng):
 
 def test_threads_do_not_change_a_bit(rng):
     X, y = rng.standard_normal((700, 60)), np.resize([0, 1, 2], 700)
-    assert len(list(gradient_bands(99, X.size))) > 1
+    assert len(list(_gradient_bands(99, X.size))) > 1
     objective, frequencies = alignment_objective(X, y, target_of(y)), rng.standard_normal((99, 60))
     results = []
     for threads in (1, 2):
@@ -117,7 +117,7 @@ def test_threads_do_not_change_a_bit(rng):
 @pytest.mark.parametrize("work", [1, 10**4, 10**7])
 @pytest.mark.parametrize("n_frequencies", [1, 8, 9, 100, 1000])
 def test_blocks_cover_every_frequency_once(n_frequencies, work):
-    blocks = list(gradient_bands(n_frequencies, work))
+    blocks = list(_gradient_bands(n_frequencies, work))
     covered = np.concatenate([np.arange(n_frequencies)[block] for block in blocks])
     np.testing.assert_array_equal(covered, np.arange(n_frequencies))
 

@@ -11,7 +11,7 @@ from pacfourier.core.alignment.summary import (
     row_fingerprints,
     sample_summary,
 )
-from pacfourier.core.alignment.targets import ClassTarget, LabelSetTarget
+from pacfourier.core.alignment.targets import ClassTarget, _LabelSetTarget
 from pacfourier.core.products import ROW_BLOCK
 
 CONTAINERS = [np.asarray, sparse.csr_matrix, sparse.csr_array]
@@ -76,7 +76,7 @@ def test_equal_rows_with_different_labels_are_counted(container, size, rng):
 def test_labels_of_a_set_are_compared_as_a_whole(rng):
     X, y = np.repeat(rng.standard_normal((5, 2)), 2, axis=0), np.zeros((10, 3), dtype=int)
     y[1, 2] = y[2:4, 0] = 1
-    summary = sample_summary(X, LabelSetTarget(3).encode(y))
+    summary = sample_summary(X, _LabelSetTarget(3).encode(y))
     assert (summary.n_repeated, summary.n_disputed) == (5, 1)
 
 

@@ -6,7 +6,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from pacfourier import alignment_losses
-from pacfourier.core.alignment.sums import alignment_sums, balanced_losses, on_used_columns
+from pacfourier.core.alignment.sums import _on_used_columns, alignment_sums, balanced_losses
 from pacfourier.core.alignment.targets import target_of
 from pacfourier.core.prior.frequencies import ChosenFrequencies, FrequencyPool
 from pacfourier.core.products import FREQUENCY_BAND, ROW_BLOCK, row_parts
@@ -342,11 +342,11 @@ def test_scales_of_a_large_pool_are_drawn_once_for_sparse_rows(spectrum, monkeyp
 def test_used_columns():
     X = sparse.csr_array(np.array([[0, 1.0, 0, 0, 2.0], [0, 0, 0, 0, 3.0]]))
     pool = FrequencyPool(RBF(0.5), 50, 5, 3)
-    kept, frequencies = on_used_columns(X, pool)
+    kept, frequencies = _on_used_columns(X, pool)
     np.testing.assert_array_equal(kept.toarray(), [[1.0, 2.0], [0, 3.0]])
     np.testing.assert_array_equal(frequencies[:], pool[:][:, [1, 4]])
     for others in (pool[:], FrequencyPool(RBF(0.5), 50, 5, 3, "structured")):
-        same, unchanged = on_used_columns(X, others)
+        same, unchanged = _on_used_columns(X, others)
         assert same is X
         assert unchanged is others
 

@@ -6,8 +6,8 @@ import pytest
 from pacfourier.core.alignment import targets
 from pacfourier.core.alignment.targets import (
     ClassTarget,
-    ContinuousTarget,
-    LabelSetTarget,
+    _ContinuousTarget,
+    _LabelSetTarget,
     target_of,
     target_type_of,
 )
@@ -21,9 +21,9 @@ from pacfourier.core.alignment.targets import (
         (["a", "b", "b"], ClassTarget),
         ([True, False, True], ClassTarget),
         ([0, 1, 2], ClassTarget),
-        ([0.5, 1.5, 2.0], ContinuousTarget),
-        ([[0, 1], [1, 1], [1, 0]], LabelSetTarget),
-        ([[0.5, 1], [1, 1], [1, 0]], ContinuousTarget),
+        ([0.5, 1.5, 2.0], _ContinuousTarget),
+        ([[0, 1], [1, 1], [1, 0]], _LabelSetTarget),
+        ([[0.5, 1], [1, 1], [1, 0]], _ContinuousTarget),
     ],
 )
 def test_labels_are_read_off_y(y, kind):
@@ -39,7 +39,7 @@ def test_distinct_values_are_those_of_numpy(dtype, n_values, size, monkeypatch, 
     monkeypatch.setattr(targets, "LABELS_TOGETHER", 10)
     y = np.sort(rng.integers(0, n_values, size)).astype(dtype)
     for values in (y, rng.permutation(y), y[::-1]):
-        found = targets.distinct_values(values)
+        found = targets._distinct_values(values)
         assert found.dtype == values.dtype
         np.testing.assert_array_equal(found, np.unique(values))
 

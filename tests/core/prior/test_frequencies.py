@@ -11,11 +11,11 @@ from scipy import stats
 from pacfourier.core import loops
 from pacfourier.core.prior import frequencies
 from pacfourier.core.prior.frequencies import (
-    UNIT,
-    UNITS_TOGETHER,
+    _UNIT,
+    _UNITS_TOGETHER,
     ChosenFrequencies,
     FrequencyPool,
-    standard_normals,
+    _standard_normals,
 )
 from pacfourier.spectra import RBF, Laplacian, Matern, multiscale
 
@@ -26,7 +26,7 @@ SPECTRA = [RBF(0.5), Laplacian(0.5), Matern(0.5), multiscale()]
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 @pytest.mark.parametrize("spectrum", SPECTRA, ids=lambda s: type(s).__name__)
 def test_pool_does_not_depend_on_how_it_is_read(spectrum, sampling, rng):
-    pool = FrequencyPool(spectrum, 3 * UNIT + 17, 5, 11, sampling)
+    pool = FrequencyPool(spectrum, 3 * _UNIT + 17, 5, 11, sampling)
     whole = pool[:]
     pieces = np.concatenate([pool[start : start + 100] for start in range(0, len(pool), 100)])
     indices = rng.integers(0, len(pool), 50)
@@ -40,14 +40,14 @@ def test_pool_does_not_depend_on_how_it_is_read(spectrum, sampling, rng):
 def test_scales_that_are_kept_are_those_that_are_drawn(spectrum, rng):
     """The scales of a small pool are kept, those of a large one are drawn at every call."""
     small = FrequencyPool(spectrum, 2000, 5, 11)
-    large = FrequencyPool(spectrum, UNITS_TOGETHER * UNIT + 1, 5, 11)
+    large = FrequencyPool(spectrum, _UNITS_TOGETHER * _UNIT + 1, 5, 11)
     rows = rng.integers(0, 2000, 50)
     for _ in range(2):
         np.testing.assert_array_equal(small.scales(rows), large.scales(rows))
 
 
 def test_equal_pools_share_their_scales(monkeypatch):
-    frequencies.few_scales.cache_clear()
+    frequencies._few_scales.cache_clear()
     drawn, draw = [], FrequencyPool._drawn_scales
     monkeypatch.setattr(
         FrequencyPool, "_drawn_scales", lambda *given: drawn.append(given) or draw(*given)
@@ -89,24 +89,24 @@ def test_seeds_give_other_frequencies():
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_no_frequency_comes_twice(sampling):
-    pool = FrequencyPool(RBF(0.5), 4 * UNIT, 3, 11, sampling)
+    pool = FrequencyPool(RBF(0.5), 4 * _UNIT, 3, 11, sampling)
     assert len(np.unique(np.abs(pool[:]), axis=0)) == len(pool)
 
 
 def test_philox_known_answers():
     """The published vectors of Philox4x32-10 (Random123 distribution)."""
     zeros, ones = np.uint32(0), np.uint32(0xFFFFFFFF)
-    assert [hex(int(w)) for w in loops.philox(*[zeros] * 6)] == [
+    assert [hex(int(w)) for w in loops._philox(*[zeros] * 6)] == [
         "0x6627e8d5", "0xe169c58d", "0xbc57ac4c", "0x9b00dbd8",
     ]  # fmt: skip
-    assert [hex(int(w)) for w in loops.philox(*[ones] * 6)] == [
+    assert [hex(int(w)) for w in loops._philox(*[ones] * 6)] == [
         "0x408f276d", "0x41c83b0e", "0xa20bc7c6", "0x6d5451fd",
     ]  # fmt: skip
 
 
 def test_normals_are_standard_and_independent():
     """Each test has failure probability 1e-6 for a perfect generator."""
-    normals = standard_normals(5, np.arange(20_000), 50).astype(np.float64)
+    normals = _standard_normals(5, np.arange(20_000), 50).astype(np.float64)
     assert stats.kstest(normals.ravel(), "norm").pvalue > 1e-6
     z = stats.norm.isf(1e-6 / (2 * 50 * 49 / 2))
     correlations = np.corrcoef(normals.T) - np.eye(50)
@@ -141,7 +141,7 @@ def test_some_columns_have_the_bits_of_the_whole_rows(n_features, n_rows, seed, 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_some_columns_of_every_sampling(sampling):
-    pool = FrequencyPool(RBF(0.5), 2 * UNIT, 9, 3, sampling)
+    pool = FrequencyPool(RBF(0.5), 2 * _UNIT, 9, 3, sampling)
     columns = np.array([0, 4, 8])
     np.testing.assert_array_equal(pool.columns(slice(3, 40), columns), pool[3:40][:, columns])
     chosen = ChosenFrequencies(pool, np.array([700, 2, 30]), columns)

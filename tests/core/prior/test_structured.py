@@ -13,9 +13,9 @@ from pacfourier.core.alignment.sums import alignment_sums
 from pacfourier.core.alignment.targets import target_of
 from pacfourier.core.precision import LARGEST_SINGLE_PHASE
 from pacfourier.core.prior import hadamard, structured
-from pacfourier.core.prior.frequencies import UNIT, FrequencyPool
+from pacfourier.core.prior.frequencies import _UNIT, FrequencyPool
 from pacfourier.core.prior.structured import (
-    SMALLEST_SIZE,
+    _SMALLEST_SIZE,
     WIDTH,
     padded_size,
     structured_directions,
@@ -96,7 +96,7 @@ def test_blocks_without_padding_are_orthogonal(size):
 @pytest.mark.parametrize("n_features", [1, 2, 5, 100, 128, 784])
 def test_lengths_have_the_chi_law(n_features):
     """Exact at a power of two; after a cut, to what 20 units can see at level 1e-6."""
-    rows = structured_pool(20 * UNIT, n_features)[:].astype(np.float64)
+    rows = structured_pool(20 * _UNIT, n_features)[:].astype(np.float64)
     squares = np.sum(rows**2, axis=1)
     assert stats.kstest(squares, "chi2", args=(n_features,)).pvalue > 1e-6
 
@@ -104,7 +104,7 @@ def test_lengths_have_the_chi_law(n_features):
 @pytest.mark.parametrize("n_features", [3, 100, 300])
 def test_rows_have_mean_zero_and_unit_covariance(n_features):
     """Five standard errors at independent rows, over all entries of the covariance."""
-    rows = structured_pool(16 * UNIT, n_features)[:].astype(np.float64)
+    rows = structured_pool(16 * _UNIT, n_features)[:].astype(np.float64)
     n_entries = n_features * (n_features + 1) / 2
     z = stats.norm.isf(1e-6 / n_entries)
     assert np.abs(rows.mean(axis=0)).max() < z / np.sqrt(len(rows))
@@ -141,7 +141,7 @@ def test_kernel_of_structured_directions_is_the_rbf_kernel(size, shape, rng):
 @given(
     n_features=st.sampled_from(DIMENSIONS),
     n_samples=st.integers(2, 3 * WIDTH),
-    n_frequencies=st.integers(1, 3 * SMALLEST_SIZE),
+    n_frequencies=st.integers(1, 3 * _SMALLEST_SIZE),
     kind=st.sampled_from(KINDS),
     dtype=st.sampled_from([np.float32, np.float64]),
     weighted=st.booleans(),
@@ -176,7 +176,7 @@ def test_rows_beyond_one_copy_are_added(rng, monkeypatch):
     """Rows are laid side by side a few groups at a time."""
     X, y = rng.standard_normal((5 * WIDTH + 7, 100), dtype=np.float32), np.arange(5 * WIDTH + 7) % 3
     pool = structured_pool(300, 100)
-    monkeypatch.setattr(structured, "SIDE_NUMBERS", 2 * WIDTH * 100)
+    monkeypatch.setattr(structured, "_SIDE_NUMBERS", 2 * WIDTH * 100)
     assert_same_sums(*sums_and_twin(X, y, pool))
 
 
@@ -221,7 +221,7 @@ def test_only_structured_pools_are_structured():
 
 
 def test_radii_are_the_lengths_of_rows_without_padding():
-    pool = structured_pool(2 * UNIT + 5, 128, spectrum=multiscale())
+    pool = structured_pool(2 * _UNIT + 5, 128, spectrum=multiscale())
     np.testing.assert_allclose(np.linalg.norm(pool[:], axis=1), pool.radii(), rtol=1e-5)
 
 

@@ -4,12 +4,12 @@ from threadpoolctl import threadpool_limits
 
 from pacfourier.core.sampling import complementary
 from pacfourier.core.sampling.complementary import (
+    _explained_gains,
+    _left_over,
+    _products_of_rows,
     column_products,
     exchanged_choice,
-    explained_gains,
     forward_choice,
-    left_over,
-    products_of_rows,
     standardised,
 )
 
@@ -25,7 +25,7 @@ def test_products_of_rows_in_blocks(n_rows, rng):
     found = []
     for n_threads in (1, 2):
         with threadpool_limits(n_threads, user_api="blas"):
-            found.append(products_of_rows(rows))
+            found.append(_products_of_rows(rows))
     np.testing.assert_array_equal(*found)
     np.testing.assert_array_equal(found[0], found[0].T)
     # A sum of 50 products of normal numbers, in single precision.
@@ -96,7 +96,7 @@ def test_the_gain_is_the_decrease_of_the_squared_error(rng, monkeypatch):
     gram = np.array(
         [[columns[i, m] @ columns[j, m] for m in range(7)] for i, j in ((0, 0), (0, 1), (1, 1))]
     )
-    gains = explained_gains(columns @ residuals, gram)
+    gains = _explained_gains(columns @ residuals, gram)
     for m in range(7):
         fit = np.linalg.lstsq(columns[:, m].T, residuals, rcond=None)[0]
         error = np.square(residuals - columns[:, m].T @ fit).sum()
@@ -199,8 +199,8 @@ def test_what_is_left_over_survives_copies_in_single_precision(rng):
     frequencies = np.concatenate([np.ones((30, 2)), rng.standard_normal((1, 2))])
     waves = wave_columns(X, frequencies).astype(np.float32)
     products = plain_products(waves, np.sign(X[:, :1]).astype(np.float32), np.ones(300))
-    aligned, gram = left_over(products, np.arange(29))
-    assert explained_gains(aligned, gram)[29] < 1e-3 * explained_gains(aligned, gram)[30]
+    aligned, gram = _left_over(products, np.arange(29))
+    assert _explained_gains(aligned, gram)[29] < 1e-3 * _explained_gains(aligned, gram)[30]
     assert 30 in exchanged_choice(products, np.arange(29))
 
 
@@ -213,7 +213,7 @@ def test_an_exchange_takes_no_candidate_twice(rng):
     X = rng.standard_normal((400, 1))
     waves = wave_columns(X, np.array([[1.0], [1.02], [40.0]]))
     products = plain_products(waves, np.diff(waves[0, :2], axis=0).T, np.ones(400))
-    gains = products.gains(*left_over(products, np.array([0, 1])))
+    gains = products.gains(*_left_over(products, np.array([0, 1])))
     assert gains[:2].max() > 2 * gains[2]
     assert exchanged_choice(products, np.arange(3)).tolist() == [0, 1, 2]
 

@@ -12,23 +12,23 @@ from pacfourier.core.alignment.targets import target_of
 from pacfourier.core.sampling import smc
 from pacfourier.core.sampling.particles import (
     TemperedPosterior,
+    _log_flow,
     langevin_move,
     langevin_noise,
-    log_flow,
     scale_move,
     scale_noise,
 )
 from pacfourier.core.sampling.smc import (
-    Schedule,
+    _log_equal_weights,
+    _next_climb,
+    _resampled,
+    _reweighted,
+    _Schedule,
+    _tempered_run,
+    _uniform_log_weights,
     gibbs_run,
-    log_equal_weights,
-    next_climb,
     pilot_schedule,
-    resampled,
-    reweighted,
     systematic_indices,
-    tempered_run,
-    uniform_log_weights,
 )
 from pacfourier.pacbayes.evidence import particle_log_prior
 from pacfourier.spectra import RBF, Laplacian, Mixture
@@ -80,7 +80,7 @@ def test_the_acceptance_is_that_of_the_densities(target, rng):
         return log_proposal - 0.5 * np.sum(u.normals**2, axis=1) - power * u.potentials
 
     expected = log_joint(end, start) - log_joint(start, end)
-    found = log_flow(start, end, power, step) - log_flow(end, start, power, step)
+    found = _log_flow(start, end, power, step) - _log_flow(end, start, power, step)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
 
 
@@ -198,10 +198,10 @@ def offset_cells(weights):
 @cache
 def climbed(points, log_weights, climb):
     """All outcomes of a rung: chance, ratio of evidences, points and log-weights."""
-    log_weights, log_ratio = reweighted(np.array(log_weights), Finite(points).potentials, climb)
+    log_weights, log_ratio = _reweighted(np.array(log_weights), Finite(points).potentials, climb)
     outcomes = []
     for offset, chance in zip(*offset_cells(np.exp(log_weights)), strict=True):
-        particles, weights = resampled(Finite(points), log_weights, offset)
+        particles, weights = _resampled(Finite(points), log_weights, offset)
         outcomes.append((chance, log_ratio, particles.points, weights))
     return outcomes
 
@@ -233,10 +233,10 @@ def test_a_frozen_ladder_is_unbiased_exactly():
 
 def test_some_paths_of_the_exact_test_resample_and_some_do_not():
     log_weights = [
-        reweighted(uniform_log_weights(3), Finite(points).potentials, 0.4)[0]
+        _reweighted(_uniform_log_weights(3), Finite(points).potentials, 0.4)[0]
         for points in product(range(3), repeat=3)
     ]
-    after = [resampled(Finite(np.arange(3)), weights, 0.5)[1] for weights in log_weights]
+    after = [_resampled(Finite(np.arange(3)), weights, 0.5)[1] for weights in log_weights]
     kept = [np.array_equal(*pair) for pair in zip(log_weights, after, strict=True)]
     assert 0 < sum(kept) < 27
 
@@ -244,7 +244,7 @@ def test_some_paths_of_the_exact_test_resample_and_some_do_not():
 def test_a_ladder_that_looks_at_its_particles_is_biased():
     climbed.cache_clear()
     truth = Finite.prior * np.exp(-Finite.table)
-    adaptive = exact_means(lambda particles: next_climb(particles.potentials, 0.9))
+    adaptive = exact_means(lambda particles: _next_climb(particles.potentials, 0.9))
     assert np.abs(adaptive / truth - 1).max() > 0.01
 
 
@@ -267,16 +267,16 @@ def test_without_a_ladder_the_particles_are_a_uniform_prior(target, rng):
     """One rung, few nats, no move: the certificate of a fixed pool of candidates."""
     mild = TemperedPosterior(target.loss, 0.5, SCALES, WEIGHTS)
     start = mild.draw(30, 2, rng)
-    run = tempered_run(start, np.ones(1), lambda particles, _: particles, iter([rng.random()]))
+    run = _tempered_run(start, np.ones(1), lambda particles, _: particles, iter([rng.random()]))
     log_prior = particle_log_prior(run[1], run[0].potentials, run[2])
     np.testing.assert_allclose(log_prior, -np.log(30), atol=1e-12)
 
 
 def test_the_climb_leaves_half_of_the_particles(rng):
     potentials = 50 * rng.random(40)
-    climb = next_climb(potentials, 1.0)
-    assert log_equal_weights(-climb * potentials) == pytest.approx(np.log(20))
-    assert next_climb(0.01 * potentials, 0.7) == 0.7
+    climb = _next_climb(potentials, 1.0)
+    assert _log_equal_weights(-climb * potentials) == pytest.approx(np.log(20))
+    assert _next_climb(0.01 * potentials, 0.7) == 0.7
 
 
 @pytest.mark.parametrize("tau", [0.1, 18.0, 1e6])
@@ -304,7 +304,7 @@ def test_the_pilot_brings_the_acceptance_to_its_target(target, rng):
 def test_a_run_moves_particles_between_bandwidths(target):
     """One rung that hardly tilts the prior: 0.48 of 200 have another bandwidth, if any asked."""
     mild = TemperedPosterior(target.loss, 0.01, SCALES, WEIGHTS)
-    schedule = Schedule(np.ones(1), np.array([0.3]))
+    schedule = _Schedule(np.ones(1), np.array([0.3]))
     start = mild.draw(200, 2, np.random.default_rng(3))
     run = gibbs_run(mild, schedule, 200, 2, 1, np.random.default_rng(3))
     assert np.mean(run.particles.components != start.components) == pytest.approx(0.48, abs=0.15)
@@ -313,13 +313,13 @@ def test_a_run_moves_particles_between_bandwidths(target):
 
 def test_a_run_reports_each_temperature(target, rng):
     lines = []
-    schedule = Schedule(np.array([0.5, 1.0]), np.array([0.3, 0.3]))
+    schedule = _Schedule(np.array([0.5, 1.0]), np.array([0.3, 0.3]))
     gibbs_run(target, schedule, 10, 2, 1, rng, report=lines.append)
     assert [line.split(":")[0] for line in lines] == ["temperature 1/2", "temperature 2/2"]
 
 
 def test_wide_particles_have_fewer_random_numbers_ahead(target, monkeypatch):
-    depths, schedule = [], Schedule(np.array([1.0]), np.array([0.2]))
+    depths, schedule = [], _Schedule(np.array([1.0]), np.array([0.2]))
 
     def recorded(items, depth):
         depths.append(depth)
@@ -333,7 +333,7 @@ def test_wide_particles_have_fewer_random_numbers_ahead(target, monkeypatch):
 
 
 def test_random_numbers_drawn_ahead_are_those_drawn_in_turn(target, monkeypatch):
-    schedule = Schedule(np.array([0.3, 1.0]), np.array([0.3, 0.2]))
+    schedule = _Schedule(np.array([0.3, 1.0]), np.array([0.3, 0.2]))
     found, rngs = [], [np.random.default_rng(5), np.random.default_rng(5)]
     for rng in rngs:
         found.append(gibbs_run(target, schedule, 30, 2, 3, rng))

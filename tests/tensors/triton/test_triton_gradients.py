@@ -76,10 +76,10 @@ def test_gradients_do_not_depend_on_slabs(plain_kernels, monkeypatch, rng):
 def test_no_launch_exceeds_the_largest_grid(plain_kernels, monkeypatch, rng):
     del plain_kernels
     X, y, _ = random_problem(rng, 101, 5, 1, "classes")
-    monkeypatch.setattr(gradients, "LARGEST_GRID", 7)
+    monkeypatch.setattr(gradients, "_LARGEST_GRID", 7)
     samples = gradients.sorted_samples(torch.as_tensor(X), target_of(y).encode(y))
     left = gradients.Halves(torch.zeros((4, 16)), torch.zeros((4, 16)), torch.zeros(4))
-    slabs = list(gradients.tile_slabs(samples, left))
+    slabs = list(gradients._tile_slabs(samples, left))
     assert max(slab.stop - slab.start for slab in slabs) == 7
     assert slabs[-1].stop == len(samples.chunks.starts)
 

@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from pacfourier.core.alignment.summary import fingerprint_multipliers  # noqa: E402
-from pacfourier.tensors.alignment.summary import fingerprints_of  # noqa: E402
+from pacfourier.tensors.alignment.summary import _fingerprints_of  # noqa: E402
 from pacfourier.tensors.triton.halves import class_chunks, powers_of_two  # noqa: E402
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -82,4 +82,4 @@ def test_fingerprints_are_those_of_plain_torch(n_features, dtype, n_samples, rng
     X[0, 0] = -0.0
     multipliers = torch.as_tensor(fingerprint_multipliers(n_features).view(np.int64))
     found = summaries.fingerprints(X.cuda(), multipliers.cuda())
-    assert torch.equal(found.cpu(), fingerprints_of(X))
+    assert torch.equal(found.cpu(), _fingerprints_of(X))

@@ -90,7 +90,7 @@ def test_sums_of_plain_codes_leave_out_the_padding(plain_kernels, slab, monkeypa
     columns = rng.choice([0, 2, 3], 301)
     counts = np.bincount(columns, minlength=5)
     expected = wave_sums(X, sparse.csr_array(np.eye(5)[columns]), frequencies, "double")
-    found = sums.fused_wave_sums(
+    found = sums._fused_wave_sums(
         torch.as_tensor(X),
         ClassCodes(torch.as_tensor(columns), counts),
         torch.as_tensor(frequencies),
@@ -137,7 +137,7 @@ def test_codes_of_zero_count_in_the_harmonics(plain_kernels, rng):
     values = rng.standard_normal(50) * (np.arange(50) % 3 > 0)
     weighted = sparse.csr_array((values, np.zeros(50, int), np.arange(51)), shape=(50, 1))
     expected = wave_sums(X, weighted, frequencies, "double")
-    found = sums.fused_wave_sums(
+    found = sums._fused_wave_sums(
         torch.as_tensor(X), weighted, torch.as_tensor(frequencies), torch.float32
     )
     np.testing.assert_allclose(found[0], expected[0], atol=1e-6 * 50)
@@ -169,7 +169,7 @@ def assert_sums(device, rng, *, n_samples, n_features, n_frequencies, n_codes, t
     X, frequencies = X.astype(np.float32), frequencies.astype(np.float32)
     weighted = random_codes(rng, n_samples, n_codes)
     waves, harmonics, _ = wave_sums(X.astype(np.float64), weighted, frequencies, "double")
-    found = sums.fused_wave_sums(
+    found = sums._fused_wave_sums(
         torch.as_tensor(X, device=device),
         weighted,
         torch.as_tensor(frequencies, device=device),
@@ -195,7 +195,7 @@ def test_the_kernel_gives_the_same_bits_twice(rng):
     X = torch.as_tensor(rng.standard_normal((5000, 20)), dtype=torch.float32, device="cuda")
     weighted, frequencies = random_codes(rng, 5000, 3), X[:100]
     first, second = (
-        sums.fused_wave_sums(X, weighted, frequencies, torch.float32) for _ in range(2)
+        sums._fused_wave_sums(X, weighted, frequencies, torch.float32) for _ in range(2)
     )
     np.testing.assert_array_equal(first[0], second[0])
     np.testing.assert_array_equal(first[1], second[1])
@@ -203,7 +203,7 @@ def test_the_kernel_gives_the_same_bits_twice(rng):
 
 @needs_cuda
 def test_the_tile_of_a_smaller_chip_gives_the_same_sums(monkeypatch, rng):
-    monkeypatch.setattr(halves, "shared_memory", lambda _: 100_000)
+    monkeypatch.setattr(halves, "_shared_memory", lambda _: 100_000)
     assert halves.tile_of(torch.zeros((1, 784), device="cuda")).samples == 64
     for n_features in (5, 784):
         assert_sums(

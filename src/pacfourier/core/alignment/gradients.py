@@ -30,14 +30,12 @@ from pacfourier.core.precision import Precision, largest_magnitudes, phase_sizes
 from pacfourier.core.products import ROW_BLOCK, transposed_product, turn_blocks
 from pacfourier.core.threads import run_tasks, single_threaded_blas
 
-__all__ = ["AlignmentObjective", "alignment_gradients", "alignment_objective", "alignment_tilts"]
-
 # The phases of a band are kept for all rows, and there are few frequencies. Small bands give work
 # to two threads and keep memory below 2 * 64 numbers per sample.
-GRADIENT_BAND = 64
-SMALLEST_BAND = 8
+_GRADIENT_BAND = 64
+_SMALLEST_BAND = 8
 # Starting a thread takes longer than this number of multiplications.
-SMALLEST_WORK = 2**20
+_SMALLEST_WORK = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,13 +139,13 @@ def prepared(
 @by_kind
 def kept_bands(X: Samples, n_frequencies: int) -> Iterator[slice]:
     """Yield bands of frequencies whose phases are kept for all samples."""
-    yield from gradient_bands(n_frequencies, X.shape[0] * X.shape[1])
+    yield from _gradient_bands(n_frequencies, X.shape[0] * X.shape[1])
 
 
-def gradient_bands(n_frequencies: int, work: int) -> Iterator[slice]:
+def _gradient_bands(n_frequencies: int, work: int) -> Iterator[slice]:
     """Yield bands of frequencies that cost ``work`` each; two or more if threads save time."""
     half = -(-n_frequencies // 2)
-    size = max(min(GRADIENT_BAND, max(SMALLEST_BAND, half)), -(-SMALLEST_WORK // work))
+    size = max(min(_GRADIENT_BAND, max(_SMALLEST_BAND, half)), -(-_SMALLEST_WORK // work))
     for start in range(0, n_frequencies, size):
         yield slice(start, min(start + size, n_frequencies))
 

@@ -30,13 +30,6 @@ from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.core.products import FREQUENCY_BAND, LARGEST_BAND, turn_blocks
 from pacfourier.core.threads import run_tasks
 
-__all__ = [
-    "LandmarkWaves",
-    "landmark_phases",
-    "landmark_similarities",
-    "landmark_waves",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class LandmarkWaves:

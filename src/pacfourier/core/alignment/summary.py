@@ -16,8 +16,6 @@ from pacfourier.arrays import FloatArray, IntArray, Samples, by_kind
 from pacfourier.core.products import ROW_BLOCK, row_parts
 from pacfourier.core.threads import run_tasks
 
-__all__ = ["SampleSummary", "sample_summary"]
-
 # Fixed, so that equal rows have equal fingerprints everywhere.
 FINGERPRINT_SEED = 20190416
 # Enough to find repeated rows in any sample. Up to this number of rows, the counts are exact.

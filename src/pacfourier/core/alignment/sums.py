@@ -45,26 +45,11 @@ from pacfourier.core.prior.structured import (
 from pacfourier.core.products import COLUMN_BAND, cut, frequency_bands, row_parts, turn_blocks
 from pacfourier.core.threads import run_tasks
 
-__all__ = [
-    "AlignmentSums",
-    "alignment_loss",
-    "alignment_sums",
-    "balanced_losses",
-    "check_pairs",
-    "double_angle_sums",
-    "loss_moments",
-    "sample_losses",
-    "signed_waves",
-    "summed_losses",
-    "target_losses",
-    "weighted_sums",
-]
-
 # The largest weight of the pairs i = j, relative to that of all other pairs, by working precision.
 # Up to this ratio, at least three digits of the losses are correct.
-LARGEST_SELF_PAIRS = {"single": 2.0**14, "double": 2.0**36}
+_LARGEST_SELF_PAIRS = {"single": 2.0**14, "double": 2.0**36}
 # With fewer bands of frequencies than this, threads take parts of the rows.
-FEW_BANDS = 4
+_FEW_BANDS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +215,7 @@ def check_pairs(sums: AlignmentSums) -> None:
 
     The sum over pairs of different samples would then be lost in rounding errors.
     """
-    largest = LARGEST_SELF_PAIRS["single" if sums.rounding.any() else "double"]
+    largest = _LARGEST_SELF_PAIRS["single" if sums.rounding.any() else "double"]
     if sums.squared_weight > largest * sums.pairs:
         share = np.sqrt(sums.squared_weight) / sums.weight
         raise ValueError(
@@ -316,7 +301,7 @@ def wave_sums(
     sufficient. In double precision they are computed like other frequencies, because transforms
     do not round the frequencies to float32 and the difference would show.
     """
-    X, frequencies = on_used_columns(X, frequencies)
+    X, frequencies = _on_used_columns(X, frequencies)
     waves = np.empty((weighted.shape[1], len(frequencies)), dtype=np.complex128)
     harmonics = np.empty(len(frequencies), dtype=np.complex128)
     rounding = np.zeros(len(frequencies))
@@ -338,29 +323,29 @@ def wave_sums(
             waves[:], harmonics[:] = structured_sums(X, weighted, frequencies.signs, radii)
             remaining = groups.get(np.float64, remaining[:0])
 
-    def write(group: Group, sums: tuple[ComplexArray, ComplexArray]) -> None:
+    def write(group: _Group, sums: tuple[ComplexArray, ComplexArray]) -> None:
         waves[:, group.places], harmonics[group.places] = sums
         rounding[group.places] = group.rounding
 
     def fill(columns: IntArray) -> None:
-        for group in precise_groups(frequencies, columns, magnitudes, precision):
-            write(group, band_sums(X, weighted, group))
+        for group in _precise_groups(frequencies, columns, magnitudes, precision):
+            write(group, _band_sums(X, weighted, group))
 
-    bands = bands_of(frequencies, remaining, X.shape[1])
-    if len(bands) >= FEW_BANDS:
+    bands = _bands_of(frequencies, remaining, X.shape[1])
+    if len(bands) >= _FEW_BANDS:
         run_tasks(fill, bands)
         return waves, harmonics, rounding
     few = [
         group
         for columns in bands
-        for group in precise_groups(frequencies, columns, magnitudes, precision)
+        for group in _precise_groups(frequencies, columns, magnitudes, precision)
     ]
-    for group, sums in zip(few, sums_by_parts(X, weighted, few), strict=True):
+    for group, sums in zip(few, _sums_by_parts(X, weighted, few), strict=True):
         write(group, sums)
     return waves, harmonics, rounding
 
 
-def on_used_columns(
+def _on_used_columns(
     X: Samples, frequencies: FrequencyPool | ChosenFrequencies | FloatArray
 ) -> tuple[Samples, FrequencyPool | ChosenFrequencies | FloatArray]:
     """Leave out the columns in which sparse samples have no entry: they add to no phase.
@@ -386,7 +371,7 @@ def on_used_columns(
     return kept, replace(chosen, columns=used)
 
 
-def bands_of(
+def _bands_of(
     frequencies: FrequencyPool | ChosenFrequencies | FloatArray, places: IntArray, n_features: int
 ) -> list[IntArray]:
     """Cut the places of frequencies into bands.
@@ -402,7 +387,7 @@ def bands_of(
     return [places[band] for band in cut(len(places), COLUMN_BAND)]
 
 
-class Group(NamedTuple):
+class _Group(NamedTuple):
     """Frequencies whose phases are computed in the same precision, and their places in a pool."""
 
     places: IntArray
@@ -411,33 +396,33 @@ class Group(NamedTuple):
     rounding: FloatArray
 
 
-def precise_groups(
+def _precise_groups(
     frequencies: FrequencyPool | ChosenFrequencies | FloatArray,
     columns: IntArray,
     magnitudes: Magnitudes,
     precision: Precision,
-) -> Iterator[Group]:
+) -> Iterator[_Group]:
     """Yield the frequencies of a band, in one group for each precision that they need."""
     candidates = frequencies[columns]
     sizes = phase_sizes(candidates, magnitudes.largest)
     for dtype, members in precision_groups(sizes, precision):
         # Most often these are all of them, which need no copy.
-        chosen = candidates if len(members) == len(candidates) else taken(candidates, members)
+        chosen = candidates if len(members) == len(candidates) else _taken(candidates, members)
         rounding: FloatArray = np.zeros(len(members))
         if dtype == np.float32:
             means = mean_phase_sizes(chosen, magnitudes.means)
             rounding = single_rounding(means, magnitudes.most_products)
-        yield Group(columns[members], chosen, dtype, rounding)
+        yield _Group(columns[members], chosen, dtype, rounding)
 
 
-def taken(rows: FloatArray, members: IntArray) -> FloatArray:
+def _taken(rows: FloatArray, members: IntArray) -> FloatArray:
     """Return some rows of a matrix, stored column by column if the matrix is."""
     is_by_column = rows.flags.f_contiguous
     return rows.T.take(members, axis=1).T if is_by_column else rows.take(members, axis=0)
 
 
-def sums_by_parts(
-    X: Samples, weighted: sparse.csr_array, groups: list[Group]
+def _sums_by_parts(
+    X: Samples, weighted: sparse.csr_array, groups: list[_Group]
 ) -> Iterator[tuple[ComplexArray, ComplexArray]]:
     """Yield the sums of each group. Threads take parts of the rows, for a few groups.
 
@@ -448,7 +433,7 @@ def sums_by_parts(
 
     def fill(task: tuple[int, int]) -> None:
         number, rows = task[0], parts[task[1]]
-        found[task] = band_sums(X[rows], weighted[rows], groups[number])
+        found[task] = _band_sums(X[rows], weighted[rows], groups[number])
 
     run_tasks(fill, product(range(len(groups)), range(len(parts))))
     for number in range(len(groups)):
@@ -457,8 +442,8 @@ def sums_by_parts(
         yield reduce(np.add, waves), reduce(np.add, harmonics)
 
 
-def band_sums(
-    X: Samples, weighted: sparse.csr_array, group: Group
+def _band_sums(
+    X: Samples, weighted: sparse.csr_array, group: _Group
 ) -> tuple[ComplexArray, ComplexArray]:
     """Sum u_i exp(i omega . x_i) and exp(2 i omega . x_i)."""
     from pacfourier.core import loops

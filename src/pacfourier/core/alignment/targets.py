@@ -26,25 +26,7 @@ from scipy import sparse
 
 from pacfourier.arrays import FloatArray, by_kind
 
-__all__ = [
-    "TARGET_TYPES",
-    "Balance",
-    "BinaryTarget",
-    "ClassTarget",
-    "Coder",
-    "ContinuousTarget",
-    "LabelSetTarget",
-    "Outputs",
-    "Target",
-    "TargetType",
-    "coded_labels",
-    "distinct_labels",
-    "encoded",
-    "target_of",
-    "target_type_of",
-]
-
-Residuals: TypeAlias = Literal["hinge", "square"]
+_Residuals: TypeAlias = Literal["hinge", "square"]
 # The labels that are sorted first, those that are looked at together after them, and the most
 # classes that each of these is compared with.
 FIRST_LABELS, LABELS_TOGETHER, FEW_CLASSES = 2**10, 2**16, 32
@@ -57,7 +39,7 @@ class Coder(Protocol):
         """Return the rows u_i, of shape (n_samples, n_codes). Every row has at least one entry."""
 
 
-class Balance(NamedTuple):
+class _Balance(NamedTuple):
     """Factors that give all classes the same total weight, and the agreement matrix to use."""
 
     scale: FloatArray
@@ -68,7 +50,7 @@ class Outputs(NamedTuple):
     """Labels for a regression, of shape (n_samples, n_outputs), and the loss to use."""
 
     values: FloatArray
-    loss: Residuals
+    loss: _Residuals
 
 
 class Target(Coder, Protocol):
@@ -101,7 +83,7 @@ class Target(Coder, Protocol):
     def agreement(self, totals: FloatArray) -> FloatArray:
         """Return A given sum_i w_i u_i, of shape (n_codes, n_codes)."""
 
-    def balance(self, totals: FloatArray) -> Balance | None:
+    def balance(self, totals: FloatArray) -> _Balance | None:
         """Return how to give all classes the same weight, or None without two classes."""
 
     def outputs(self, y: NDArray[Any]) -> Outputs:
@@ -157,7 +139,7 @@ class ClassTarget:
     @staticmethod
     def witnesses(y: NDArray[Any]) -> NDArray[Any]:
         """Return each class once. A matrix gives its extremes, which ``of`` then refuses."""
-        return distinct_values(y) if y.ndim == 1 else _extremes(y)
+        return _distinct_values(y) if y.ndim == 1 else _extremes(y)
 
     def encode(self, y: NDArray[Any]) -> sparse.csr_array:
         """Return the indicator of the class of each row."""
@@ -169,7 +151,7 @@ class ClassTarget:
         """Return 2 I - 1 1^T: one for the same class, minus one for another."""
         return 2 * np.eye(len(totals)) - 1.0
 
-    def balance(self, totals: FloatArray) -> Balance | None:
+    def balance(self, totals: FloatArray) -> _Balance | None:
         r"""Return factors in inverse proportion to the totals of the classes, and an agreement.
 
         .. math:: \lambda_{ij} = 1 \text{ if } y_i = y_j, \qquad -\frac{1}{C - 1} \text{ otherwise}
@@ -185,7 +167,7 @@ class ClassTarget:
             return None
         scale = np.zeros(len(seen))
         scale[seen] = totals.sum() / (n_classes * totals[seen])
-        return Balance(scale, (n_classes * np.eye(len(seen)) - 1) / (n_classes - 1))
+        return _Balance(scale, (n_classes * np.eye(len(seen)) - 1) / (n_classes - 1))
 
     def outputs(self, y: NDArray[Any]) -> Outputs:
         """Return one sign per class, or a single sign if there are two classes."""
@@ -220,7 +202,7 @@ class ClassTarget:
         return np.eye(len(other.classes))
 
 
-class BinaryTarget(ClassTarget):
+class _BinaryTarget(ClassTarget):
     """One of two classes, where the user declares that no others exist.
 
     A sample that happens to contain two classes does not prove this.
@@ -241,7 +223,7 @@ class BinaryTarget(ClassTarget):
 
 
 @dataclass(frozen=True)
-class LabelSetTarget:
+class _LabelSetTarget:
     """A set of labels for each row, given as an indicator matrix of zeros and ones."""
 
     n_labels: int
@@ -298,7 +280,7 @@ class LabelSetTarget:
 
 
 @dataclass(frozen=True, eq=False)
-class ContinuousTarget:
+class _ContinuousTarget:
     """One or several numbers per row, coded as (y - origin) / unit.
 
     Origin and unit come from the first data and never change. Sums therefore stay additive, and a
@@ -384,7 +366,7 @@ class ContinuousTarget:
         return matrix
 
 
-class AutoTarget:
+class _AutoTarget:
     """The kind of label that y appears to have, by scikit-learn's conventions."""
 
     name = "auto"
@@ -398,17 +380,17 @@ class AutoTarget:
     def witnesses(y: NDArray[Any]) -> NDArray[Any]:
         """Return witnesses from which the kind can be found, even if later blocks change it."""
         are_classes = y.ndim == 1 and not (y.dtype.kind == "f" and _fractions(y).any())
-        return distinct_values(y) if are_classes else _extremes(y)
+        return _distinct_values(y) if are_classes else _extremes(y)
 
 
-NAMED_TYPES = (
-    AutoTarget,
-    BinaryTarget,
+_NAMED_TYPES = (
+    _AutoTarget,
+    _BinaryTarget,
     ClassTarget,
-    LabelSetTarget,
-    ContinuousTarget,
+    _LabelSetTarget,
+    _ContinuousTarget,
 )
-TARGET_TYPES: dict[str, TargetType] = {each.name: each for each in NAMED_TYPES}
+_TARGET_TYPES: dict[str, TargetType] = {each.name: each for each in _NAMED_TYPES}
 """Kinds of labels by name, as in ``target_type="binary"``."""
 
 
@@ -436,10 +418,10 @@ def target_type_of(target_type: str | TargetType) -> TargetType:
     if not isinstance(target_type, str):
         if hasattr(target_type, "of") and hasattr(target_type, "witnesses"):
             return target_type
-    elif target_type in TARGET_TYPES:
-        return TARGET_TYPES[target_type]
+    elif target_type in _TARGET_TYPES:
+        return _TARGET_TYPES[target_type]
     raise ValueError(
-        f"target_type must be one of {tuple(TARGET_TYPES)} or a kind of label with the methods "
+        f"target_type must be one of {tuple(_TARGET_TYPES)} or a kind of label with the methods "
         f"'of' and 'witnesses', got {target_type!r}."
     )
 
@@ -453,7 +435,7 @@ def target_of(
     ----------
     y : array of shape (n_samples,) or (n_samples, n_outputs)
     target_type : str or TargetType
-        A name in ``TARGET_TYPES``, or a kind of label.
+        A name in ``_TARGET_TYPES``, or a kind of label.
     classes : array-like, default=None
         All classes that may occur, if y does not contain them all.
 
@@ -471,25 +453,25 @@ def shown_type(y: NDArray[Any]) -> TargetType:
     more columns of zeros and ones are label sets; other integers raise ValueError.
     """
     if _fractions(y).any():
-        return ContinuousTarget
+        return _ContinuousTarget
     if y.ndim == 1:
         return ClassTarget
     if y.dtype.kind not in "biuf":
         raise ValueError(f"y must have one column if it holds text, got {y.shape[1]}.")
     if np.isin(y, (0, 1)).all():
-        return LabelSetTarget
+        return _LabelSetTarget
     raise ValueError(
         "y has columns of integers: pass target_type='continuous' if they are numbers."
     )
 
 
-def distinct_values(y: NDArray[Any]) -> NDArray[Any]:
+def _distinct_values(y: NDArray[Any]) -> NDArray[Any]:
     """Return each value once, in order.
 
     Sorting all labels would take longer than most fits on a GPU. If there are few values, most
     blocks of labels hold only those that were found before.
 
-    >>> distinct_values(np.array([7, -1, 7, 3]))
+    >>> _distinct_values(np.array([7, -1, 7, 3]))
     array([-1,  3,  7])
     """
     known = np.unique(y[:FIRST_LABELS])

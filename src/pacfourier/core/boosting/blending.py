@@ -15,8 +15,6 @@ from pacfourier.arrays import FloatArray
 from pacfourier.core.boosting.cosine_model import CosineModel
 from pacfourier.core.boosting.objectives import Objective
 
-__all__ = ["Blend", "best_blend"]
-
 # Where classes are separated the best weight would be infinite.
 LARGEST_WEIGHT = 4.5
 # Amounts are only averaged: a single wild label among the validation rows must not amplify all

@@ -19,8 +19,6 @@ from pacfourier.arrays import FloatArray, IntArray, Samples, host, is_tensor, ma
 from pacfourier.core.boosting.scaling import column_moments
 from pacfourier.core.precision import largest_magnitudes
 
-__all__ = ["Columns", "described_columns", "piecewise_codes"]
-
 # Codes are as far apart as the two values of a column that has only two.
 CODE_UNIT = 2.0
 # At most so many knots in one column, so many codes in a row, and so many in all rows (1 GiB).

@@ -15,19 +15,6 @@ from pacfourier.arrays import FloatArray, Samples, by_kind
 from pacfourier.core.products import ROW_BLOCK, transposed_product, turn_blocks
 from pacfourier.core.threads import run_tasks, single_threaded_blas
 
-__all__ = [
-    "CosineModel",
-    "Losses",
-    "PenalisedLoss",
-    "Penalties",
-    "gradient_sums",
-    "hinge_losses",
-    "model_scores",
-    "moved_model",
-    "packed_objective",
-    "square_losses",
-]
-
 # A function of scores and labels that returns losses and their negative derivatives.
 Losses = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 # The value and the gradient of a loss at a packed model.

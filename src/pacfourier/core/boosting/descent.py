@@ -27,8 +27,6 @@ from pacfourier.core.boosting.cosine_model import (
 )
 from pacfourier.core.threads import single_threaded_blas
 
-__all__ = ["Decays", "Descent", "Labelled", "one_cycle", "passes_over"]
-
 # How fast the means of gradients and of their squares forget.
 FIRST_MEMORY, SECOND_MEMORY = 0.9, 0.99
 # Share of the run in which the rate rises.

@@ -13,8 +13,6 @@ from scipy import special
 from pacfourier.arrays import FloatArray, by_kind, namespace
 from pacfourier.core.boosting.cosine_model import Losses, square_losses
 
-__all__ = ["OBJECTIVES", "Objective"]
-
 # Errors of standardised labels from which the Huber loss grows linearly. At 1.345 the squared loss
 # is only 5 % more efficient when errors are normal.
 HUBER_BEND = 1.345

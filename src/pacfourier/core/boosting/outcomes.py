@@ -8,8 +8,6 @@ from scipy import special
 
 from pacfourier.arrays import FloatArray
 
-__all__ = ["class_probabilities", "likely_classes"]
-
 
 def class_probabilities(scores: FloatArray, *, has_label_sets: bool) -> FloatArray:
     r"""Return the probability of each class.

@@ -13,8 +13,6 @@ from pacfourier.core.alignment.sums import alignment_loss, alignment_sums
 from pacfourier.core.precision import precision_of
 from pacfourier.core.prior.frequencies import FrequencyPool
 
-__all__ = ["residual_losses"]
-
 
 @dataclass(frozen=True)
 class _ResidualTarget:

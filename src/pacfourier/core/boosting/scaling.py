@@ -8,8 +8,6 @@ from scipy import sparse
 from pacfourier.arrays import FloatArray, Samples, by_kind
 from pacfourier.core.products import ROW_BLOCK
 
-__all__ = ["column_moments", "column_scales", "scaled_columns"]
-
 
 @by_kind
 def scaled_columns(

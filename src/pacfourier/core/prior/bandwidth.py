@@ -9,9 +9,7 @@ from scipy import sparse
 from pacfourier.arrays import FloatArray, IntArray, Samples, by_kind, host
 from pacfourier.core.products import ROW_BLOCK
 
-__all__ = ["median_gamma", "median_rows", "merged_moments", "scale_gamma", "scale_moments"]
-
-MEDIAN_SAMPLES = 1000
+_MEDIAN_SAMPLES = 1000
 
 
 @by_kind
@@ -71,7 +69,7 @@ def scale_gamma(moments: FloatArray, n_features: int) -> float:
 
 def median_rows(n_samples: int, rng: np.random.Generator) -> IntArray:
     """Draw the rows that ``median_gamma`` uses: at most 1,000, in increasing order."""
-    size = min(MEDIAN_SAMPLES, n_samples)
+    size = min(_MEDIAN_SAMPLES, n_samples)
     return np.sort(rng.choice(n_samples, size=size, replace=False))
 
 

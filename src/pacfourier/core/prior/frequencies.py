@@ -22,15 +22,13 @@ from pacfourier.core.prior.structured import (
 from pacfourier.core.products import aligned_zeros
 from pacfourier.spectra import Spectrum
 
-__all__ = ["SAMPLINGS", "ChosenFrequencies", "FrequencyPool", "Sampling"]
-
 Sampling = Literal["iid", "structured"]
-SAMPLINGS = ("iid", "structured")
+_SAMPLINGS = ("iid", "structured")
 
 # Number of rows whose scales are drawn together.
-UNIT = 512
+_UNIT = 512
 # How many units draw their scales together, if a row has one scale: those of 32,768 rows.
-UNITS_TOGETHER = 64
+_UNITS_TOGETHER = 64
 # Streams of random numbers of a pool. Unit u of its rows uses stream FIRST_UNIT + u, and band b of
 # structured rows uses stream (COUPLING_STREAM, b).
 DRAW_STREAM, COUPLING_STREAM, FIRST_UNIT = 0, 1, 2
@@ -81,8 +79,8 @@ class FrequencyPool:
     sampling: Sampling = "iid"
 
     def __post_init__(self) -> None:
-        if self.sampling not in SAMPLINGS:
-            raise ValueError(f"sampling must be one of {SAMPLINGS}, got {self.sampling!r}.")
+        if self.sampling not in _SAMPLINGS:
+            raise ValueError(f"sampling must be one of {_SAMPLINGS}, got {self.sampling!r}.")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -95,15 +93,15 @@ class FrequencyPool:
     def __getitem__(self, rows: slice | IntArray) -> NDArray[np.float32]:
         indices = np.arange(self.n_frequencies)[rows]
         if self.sampling == "iid":
-            frequencies = standard_normals(self.seed, indices, self.n_features)
+            frequencies = _standard_normals(self.seed, indices, self.n_features)
             # In place, because fresh memory for wide rows takes longer than the product.
             frequencies *= self.scales(indices)
             return frequencies
         frequencies = np.empty((len(indices), self.n_features), dtype=np.float32)
-        for unit, members in members_by_unit(indices):
-            within = indices[members] - unit * UNIT
+        for unit, members in _members_by_unit(indices):
+            within = indices[members] - unit * _UNIT
             rng = self.stream(FIRST_UNIT + unit)
-            scales = self.spectrum.scales(rng, UNIT, self.n_features)[within].astype(np.float32)
+            scales = self.spectrum.scales(rng, _UNIT, self.n_features)[within].astype(np.float32)
             frequencies[members] = scales * self._structured_normals(unit, within, rng)
         return frequencies
 
@@ -125,16 +123,16 @@ class FrequencyPool:
             scales = self.scales(indices)
         if scales.shape[1] > 1:
             scales = scales[:, columns]
-        return scaled_normals(self.seed, indices, self.n_features, columns, scales)
+        return _scaled_normals(self.seed, indices, self.n_features, columns, scales)
 
     def scales(self, indices: IntArray) -> NDArray[np.float32]:
         """Return the scales of some rows, of shape (n_rows, 1) or (n_rows, n_features).
 
         Only for the sampling "iid", in which a row is a standard normal vector times its scale.
         """
-        is_small = self.n_frequencies <= UNITS_TOGETHER * UNIT
+        is_small = self.n_frequencies <= _UNITS_TOGETHER * _UNIT
         if is_small and self.spectrum.has_one_scale and self._is_hashable():
-            return few_scales(self)[indices]
+            return _few_scales(self)[indices]
         return self._drawn_scales(indices)
 
     def _is_hashable(self) -> bool:
@@ -149,15 +147,15 @@ class FrequencyPool:
         if not len(indices):
             return np.empty((0, 1), dtype=np.float32)
         units, places = _distinct_units(indices)
-        wanted, scales = indices % UNIT, []
+        wanted, scales = indices % _UNIT, []
         # If every feature has its own scale, those of one unit take as much memory as its rows.
-        size = UNITS_TOGETHER if self.spectrum.has_one_scale else 1
+        size = _UNITS_TOGETHER if self.spectrum.has_one_scale else 1
         for start in range(0, len(units), size):
             streams = [self.stream(FIRST_UNIT + int(unit)) for unit in units[start : start + size]]
-            table = self.spectrum.scales_of(streams, UNIT, self.n_features)
+            table = self.spectrum.scales_of(streams, _UNIT, self.n_features)
             members = np.flatnonzero((places >= start) & (places < start + len(streams)))
             flat = table.reshape(-1, table.shape[2])
-            rows = (places[members] - start) * UNIT + wanted[members]
+            rows = (places[members] - start) * _UNIT + wanted[members]
             scales.append((members, flat.take(rows, axis=0).astype(np.float32)))
         if len(scales) == 1:
             return scales[0][1]
@@ -185,17 +183,17 @@ class FrequencyPool:
     def radii(self) -> FloatArray:
         """Return the factors by which the structured directions are multiplied, one per row."""
         radii = []
-        for unit in range(-(-self.n_frequencies // UNIT)):
+        for unit in range(-(-self.n_frequencies // _UNIT)):
             rng = self.stream(FIRST_UNIT + unit)
-            scales = self.spectrum.scales(rng, UNIT, self.n_features)
-            radii.append(scales * chi_radii(rng, UNIT, self.n_features))
+            scales = self.spectrum.scales(rng, _UNIT, self.n_features)
+            radii.append(scales * chi_radii(rng, _UNIT, self.n_features))
         return np.concatenate(radii)[: self.n_frequencies, 0]
 
     def _structured_normals(
         self, unit: int, within: IntArray, rng: np.random.Generator
     ) -> FloatArray:
-        normals = chi_radii(rng, UNIT, self.n_features)[within] * np.ones(self.n_features)
-        bands, positions = np.divmod(unit * UNIT + within, padded_size(self.n_features))
+        normals = chi_radii(rng, _UNIT, self.n_features)[within] * np.ones(self.n_features)
+        bands, positions = np.divmod(unit * _UNIT + within, padded_size(self.n_features))
         for band in np.unique(bands):
             members = bands == band
             normals[members] *= structured_directions(
@@ -205,7 +203,7 @@ class FrequencyPool:
 
 
 @lru_cache(maxsize=8)
-def few_scales(pool: FrequencyPool) -> NDArray[np.float32]:
+def _few_scales(pool: FrequencyPool) -> NDArray[np.float32]:
     """Return the scales of all rows of a small pool, at most 128 kB.
 
     They are kept, because every block of the data and every fit with the same seed needs them.
@@ -251,9 +249,9 @@ class ChosenFrequencies:
         return self.pool.scales(self.rows) if is_drawn_once else None
 
 
-def members_by_unit(indices: IntArray) -> Iterator[tuple[int, IntArray]]:
+def _members_by_unit(indices: IntArray) -> Iterator[tuple[int, IntArray]]:
     """Yield the numbers of units, each with the positions of the indices that lie in it."""
-    units = indices // UNIT
+    units = indices // _UNIT
     order = np.argsort(units, kind="stable")
     ends = np.flatnonzero(np.diff(units[order])) + 1
     for members in np.split(order, ends) if len(order) else []:
@@ -262,14 +260,14 @@ def members_by_unit(indices: IntArray) -> Iterator[tuple[int, IntArray]]:
 
 def _distinct_units(indices: IntArray) -> tuple[IntArray, IntArray]:
     """Return the units of some rows, each once, and the place of each row among them."""
-    units = indices // UNIT
+    units = indices // _UNIT
     first = units.min()
     # Counting is faster than sorting.
     is_present = np.bincount(units - first) > 0
     return first + np.flatnonzero(is_present), (np.cumsum(is_present) - 1)[units - first]
 
 
-def standard_normals(seed: int, indices: IntArray, n_features: int) -> NDArray[np.float32]:
+def _standard_normals(seed: int, indices: IntArray, n_features: int) -> NDArray[np.float32]:
     """Return rows of an infinite standard normal matrix, which depend on (seed, index) only."""
     from pacfourier.core import loops
 
@@ -279,14 +277,14 @@ def standard_normals(seed: int, indices: IntArray, n_features: int) -> NDArray[n
     return normals[:, :n_features]
 
 
-def scaled_normals(
+def _scaled_normals(
     seed: int,
     indices: IntArray,
     n_features: int,
     columns: IntArray,
     scales: NDArray[np.float32],
 ) -> NDArray[np.float32]:
-    """Return columns of ``standard_normals(seed, indices, n_features)`` times scales.
+    """Return columns of ``_standard_normals(seed, indices, n_features)`` times scales.
 
     Parameters
     ----------

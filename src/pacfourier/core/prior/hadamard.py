@@ -19,12 +19,12 @@ from pacfourier.core.loops import cosine_sine
 from pacfourier.core.products import ROWS_SIDE_BY_SIDE as WIDTH
 
 # The compiler vectorises loops over unsigned indices with constant strides.
-unsigned = np.uint64
-LANES = unsigned(WIDTH)
+_unsigned = np.uint64
+_LANES = _unsigned(WIDTH)
 
 
 @njit(inline="always")
-def butterfly(numbers):
+def _butterfly(numbers):
     """Return the Walsh-Hadamard transform of eight numbers."""
     x0, x1, x2, x3, x4, x5, x6, x7 = numbers
     y0, y1, y2, y3 = x0 + x1, x0 - x1, x2 + x3, x2 - x3
@@ -35,7 +35,7 @@ def butterfly(numbers):
 
 
 @njit(inline="always")
-def places(i, step):
+def _places(i, step):
     """Return i, i + step, ..., i + 7 step."""
     two, four = step + step, step + step + step + step
     j = i + four
@@ -43,9 +43,9 @@ def places(i, step):
 
 
 @njit(inline="always")
-def eight(buffer, i, step):
+def _eight(buffer, i, step):
     """Return the numbers at i, i + step, ..., i + 7 step."""
-    i0, i1, i2, i3, i4, i5, i6, i7 = places(i, step)
+    i0, i1, i2, i3, i4, i5, i6, i7 = _places(i, step)
     return (
         buffer[i0], buffer[i1], buffer[i2], buffer[i3],
         buffer[i4], buffer[i5], buffer[i6], buffer[i7],
@@ -53,15 +53,15 @@ def eight(buffer, i, step):
 
 
 @njit(inline="always")
-def put_eight(buffer, i, step, numbers):
+def _put_eight(buffer, i, step, numbers):
     """Write the numbers to i, i + step, ..., i + 7 step."""
-    i0, i1, i2, i3, i4, i5, i6, i7 = places(i, step)
+    i0, i1, i2, i3, i4, i5, i6, i7 = _places(i, step)
     buffer[i0], buffer[i1], buffer[i2], buffer[i3] = numbers[0], numbers[1], numbers[2], numbers[3]
     buffer[i4], buffer[i5], buffer[i6], buffer[i7] = numbers[4], numbers[5], numbers[6], numbers[7]
 
 
 @njit(inline="always")
-def times(signs, numbers):
+def _times(signs, numbers):
     """Return eight numbers times eight signs."""
     s0, s1, s2, s3, s4, s5, s6, s7 = signs
     x0, x1, x2, x3, x4, x5, x6, x7 = numbers
@@ -69,94 +69,96 @@ def times(signs, numbers):
 
 
 @njit(inline="always")
-def signed_pass(source, signs, target):
+def _signed_pass(source, signs, target):
     """Multiply by signs and do the first three stages; target may be the same array as source."""
-    for k in range(unsigned(0), unsigned(len(signs)), unsigned(8)):
-        eight_signs = eight(signs, k, unsigned(1))
-        for i in range(k * LANES, k * LANES + LANES):
-            put_eight(target, i, LANES, butterfly(times(eight_signs, eight(source, i, LANES))))
+    for k in range(_unsigned(0), _unsigned(len(signs)), _unsigned(8)):
+        eight_signs = _eight(signs, k, _unsigned(1))
+        for i in range(k * _LANES, k * _LANES + _LANES):
+            _put_eight(
+                target, i, _LANES, _butterfly(_times(eight_signs, _eight(source, i, _LANES)))
+            )
 
 
 @njit(inline="always")
-def first_stages(piece):
+def _first_stages(piece):
     """Do the first three stages, in place."""
-    for start in range(unsigned(0), unsigned(len(piece)), unsigned(8) * LANES):
-        for i in range(start, start + LANES):
-            put_eight(piece, i, LANES, butterfly(eight(piece, i, LANES)))
+    for start in range(_unsigned(0), _unsigned(len(piece)), _unsigned(8) * _LANES):
+        for i in range(start, start + _LANES):
+            _put_eight(piece, i, _LANES, _butterfly(_eight(piece, i, _LANES)))
 
 
 @njit(inline="always")
-def later_stages(piece):
+def _later_stages(piece):
     """Do the stages after the first three, in place, three at a time while three are left."""
     step = 8 * WIDTH
     while 8 * step <= len(piece):
         for start in range(0, len(piece), 8 * step):
-            join_eight(piece[start : start + 8 * step])
+            _join_eight(piece[start : start + 8 * step])
         step *= 8
     while 2 * step <= len(piece):
         for start in range(0, len(piece), 2 * step):
-            join_two(piece[start : start + step], piece[start + step : start + 2 * step])
+            _join_two(piece[start : start + step], piece[start + step : start + 2 * step])
         step *= 2
 
 
 @njit(inline="always")
-def join_eight(piece):
+def _join_eight(piece):
     """Do the stages that join eight parts of a piece, in place."""
-    step = unsigned(len(piece) // 8)
+    step = _unsigned(len(piece) // 8)
     for i in range(step):
-        put_eight(piece, i, step, butterfly(eight(piece, i, step)))
+        _put_eight(piece, i, step, _butterfly(_eight(piece, i, step)))
 
 
 @njit(inline="always")
-def join_two(left, right):
+def _join_two(left, right):
     """Do the stage that joins two parts, in place."""
     for i in range(len(left)):
         left[i], right[i] = left[i] + right[i], left[i] - right[i]
 
 
 @njit(inline="always")
-def first_pass(source, signs, buffer):
+def _first_pass(source, signs, buffer):
     """Write ``L D1`` times the vectors of source, padded with zeros, to the buffer."""
     height = len(signs) // 8
     for k in range(0, len(signs), height):
         piece = buffer[k * WIDTH : (k + height) * WIDTH]
         filled = max(0, min(len(source) // WIDTH - k, height))
-        signed_pass(source[k * WIDTH :], signs[k : k + filled], piece)
+        _signed_pass(source[k * WIDTH :], signs[k : k + filled], piece)
         piece[filled * WIDTH :] = 0
         if filled:
-            later_stages(piece)
+            _later_stages(piece)
 
 
 @njit(inline="always")
-def pass_across(buffer, signs):
+def _pass_across(buffer, signs):
     """Apply ``A D2 A``, in place."""
-    height = unsigned(len(signs) // 8)
-    step = height * LANES
+    height = _unsigned(len(signs) // 8)
+    step = height * _LANES
     for k in range(height):
-        eight_signs = eight(signs, k, height)
-        for i in range(k * LANES, k * LANES + LANES):
-            signed = times(eight_signs, butterfly(eight(buffer, i, step)))
-            put_eight(buffer, i, step, butterfly(signed))
+        eight_signs = _eight(signs, k, height)
+        for i in range(k * _LANES, k * _LANES + _LANES):
+            signed = _times(eight_signs, _butterfly(_eight(buffer, i, step)))
+            _put_eight(buffer, i, step, _butterfly(signed))
 
 
 @njit(inline="always")
-def pass_inside(buffer, signs):
+def _pass_inside(buffer, signs):
     """Apply ``L D3 L``, in place."""
     height = len(signs) // 8
     for k in range(0, len(signs), height):
         piece = buffer[k * WIDTH : (k + height) * WIDTH]
-        first_stages(piece)
-        later_stages(piece)
-        signed_pass(piece, signs[k : k + height], piece)
-        later_stages(piece)
+        _first_stages(piece)
+        _later_stages(piece)
+        _signed_pass(piece, signs[k : k + height], piece)
+        _later_stages(piece)
 
 
 @njit(inline="always")
-def all_but_last(source, signs, buffer):
+def _all_but_last(source, signs, buffer):
     """Write ``(L D3 L) (A D2 A) (L D1)`` times the vectors of source to the buffer."""
-    first_pass(source, signs[0], buffer)
-    pass_across(buffer, signs[1])
-    pass_inside(buffer, signs[2])
+    _first_pass(source, signs[0], buffer)
+    _pass_across(buffer, signs[1])
+    _pass_inside(buffer, signs[2])
 
 
 @compiled(nogil=True, fastmath=True)
@@ -170,8 +172,8 @@ def transformed(vectors, signs):
         The diagonals of D1, D2, D3. The size is a power of two, at least 128.
     """
     buffer = np.empty(vectors.size, vectors.dtype)
-    all_but_last(vectors.ravel(), signs, buffer)
-    join_eight(buffer)
+    _all_but_last(vectors.ravel(), signs, buffer)
+    _join_eight(buffer)
     return buffer.reshape(vectors.shape)
 
 
@@ -188,7 +190,7 @@ def write_side(X, rows, side):
 
 
 @njit(inline="always")
-def wave_moments(phases, scale, weights, cosines, sines):
+def _wave_moments(phases, scale, weights, cosines, sines):
     """Return the sums of cos^2, cos sin, u cos and u sin, and write the cosines and sines."""
     zero = phases.dtype.type(0)
     squares, products, cosine_sum, sine_sum = zero, zero, zero, zero
@@ -232,19 +234,19 @@ def add_structured_sums(sides, signs, turns, entries, waves, harmonics):
     cosines = np.empty(WIDTH, turns.dtype)
     sines = np.empty(WIDTH, turns.dtype)
     for g in range(len(sides)):
-        all_but_last(sides[g].ravel(), signs, buffer)
+        _all_but_last(sides[g].ravel(), signs, buffer)
         first = starts[g]
         code, weights = codes[first], values[first]
         for k in range(min(height, len(turns))):
-            start, step = unsigned(k) * LANES, unsigned(height) * LANES
-            for i in range(LANES):
-                put_eight(phases, i, LANES, butterfly(eight(buffer, start + i, step)))
+            start, step = _unsigned(k) * _LANES, _unsigned(height) * _LANES
+            for i in range(_LANES):
+                _put_eight(phases, i, _LANES, _butterfly(_eight(buffer, start + i, step)))
             for j in range(8):
                 m = k + j * height
                 if m >= len(turns):
                     break
                 own = phases[j * WIDTH : (j + 1) * WIDTH]
-                sums = wave_moments(own, turns[m], weights, cosines, sines)
+                sums = _wave_moments(own, turns[m], weights, cosines, sines)
                 harmonics[0, m] += sums[0]
                 harmonics[1, m] += sums[1]
                 waves[0, code, m] += sums[2]

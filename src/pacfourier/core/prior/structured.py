@@ -21,16 +21,16 @@ from pacfourier.core.products import ROWS_SIDE_BY_SIDE as WIDTH
 from pacfourier.core.threads import run_tasks
 
 # Rows of smaller matrices are visibly not Gaussian: at size 2 they have only four directions.
-SMALLEST_SIZE = 128
+_SMALLEST_SIZE = 128
 # Groups of rows that a thread lays side by side in one task.
-GROUPS_PER_TASK = 16
+_GROUPS_PER_TASK = 16
 # The rows that lie side by side are copies, of at most so many numbers (32 MB) or one group.
-SIDE_NUMBERS = 2**23
+_SIDE_NUMBERS = 2**23
 
 
 def padded_size(n_features: int) -> int:
     """Return the size of vectors after padding with zeros: a power of two, at least 128."""
-    return max(SMALLEST_SIZE, 1 << (n_features - 1).bit_length())
+    return max(_SMALLEST_SIZE, 1 << (n_features - 1).bit_length())
 
 
 def random_signs(rng: np.random.Generator, size: int) -> NDArray[np.float32]:
@@ -100,11 +100,11 @@ def structured_sums(
     harmonics = np.zeros((2, len(radii)))
     turns = (radii * (0.5 / np.pi / padded_size(n_features) ** 1.5)).astype(np.float32)
     order = np.argsort(weighted.indices[weighted.indptr[:-1]], kind="stable")
-    step = max(SIDE_NUMBERS // (n_features * WIDTH), 1) * WIDTH
+    step = max(_SIDE_NUMBERS // (n_features * WIDTH), 1) * WIDTH
     for start in range(0, n_samples, step):
         rows = order[start : start + step]
-        sides = rows_side_by_side(X, rows)
-        _add_sums(sides, codes_side_by_side(weighted[rows]), signs, turns, waves, harmonics)
+        sides = _rows_side_by_side(X, rows)
+        _add_sums(sides, _codes_side_by_side(weighted[rows]), signs, turns, waves, harmonics)
         # The zero rows that pad the last group each add a squared cosine of one.
         harmonics[0] -= len(sides) * WIDTH - len(rows)
     # cos 2a = 2 cos^2 a - 1 and sin 2a = 2 cos a sin a.
@@ -141,7 +141,7 @@ def _add_sums(
     run_tasks(fill, range(-(-len(turns) // size)))
 
 
-def rows_side_by_side(X: NDArray[Any], rows: IntArray) -> NDArray[np.float32]:
+def _rows_side_by_side(X: NDArray[Any], rows: IntArray) -> NDArray[np.float32]:
     """Return groups of rows, transposed, of shape (n_groups, n_features, WIDTH).
 
     Zeros pad the last group, and pad the features to a multiple of eight.
@@ -152,14 +152,14 @@ def rows_side_by_side(X: NDArray[Any], rows: IntArray) -> NDArray[np.float32]:
     sides = np.zeros((n_groups, -(-X.shape[1] // 8) * 8, WIDTH), dtype=np.float32)
 
     def fill(first: int) -> None:
-        for group in range(first, min(first + GROUPS_PER_TASK, n_groups)):
+        for group in range(first, min(first + _GROUPS_PER_TASK, n_groups)):
             hadamard.write_side(X, rows[group * WIDTH : (group + 1) * WIDTH], sides[group])
 
-    run_tasks(fill, range(0, n_groups, GROUPS_PER_TASK))
+    run_tasks(fill, range(0, n_groups, _GROUPS_PER_TASK))
     return sides
 
 
-def codes_side_by_side(
+def _codes_side_by_side(
     weighted: sparse.csr_array,
 ) -> tuple[IntArray, IntArray, NDArray[np.float32]]:
     """Return the entries of U, sorted by group of rows and then by column.

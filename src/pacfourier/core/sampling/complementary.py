@@ -16,13 +16,6 @@ from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.core.products import cut
 from pacfourier.core.threads import run_tasks
 
-__all__ = [
-    "column_products",
-    "exchanged_choice",
-    "explained_gains",
-    "forward_choice",
-]
-
 # Added to the mean squares of all columns; those of a candidate are one together. Differences of
 # near copies may be as small as its root, and a linear model can still use them.
 RIDGE = 1e-5
@@ -30,12 +23,12 @@ RIDGE = 1e-5
 # as equal. Chance alone explains more than that on a million rows.
 NEGLIGIBLE_GAIN = 1e-5
 # A thread computes the products of so many rows with so many others.
-ROWS_TOGETHER = 256
+_ROWS_TOGETHER = 256
 # Relative to the largest value of an output; a smaller standard deviation is a rounding error.
-SMALLEST_DEVIATION = 1e-9
+_SMALLEST_DEVIATION = 1e-9
 
 
-class ColumnProducts(NamedTuple):
+class _ColumnProducts(NamedTuple):
     """What a choice needs to know of the columns of candidates.
 
     Attributes
@@ -65,14 +58,14 @@ class ColumnProducts(NamedTuple):
 
     def gains(self, aligned: FloatArray, gram: FloatArray) -> FloatArray:
         """Return how much of the residuals each candidate explains, or zero if it is negligible."""
-        gains = explained_gains(aligned, gram)
+        gains = _explained_gains(aligned, gram)
         gains[gains < NEGLIGIBLE_GAIN * self.total] = 0.0
         return gains
 
 
 def column_products(
     waves: FloatArray, outputs: FloatArray, weights: FloatArray, merits: FloatArray
-) -> ColumnProducts:
+) -> _ColumnProducts:
     """Return the products of columns from which candidates are chosen.
 
     Parameters
@@ -94,15 +87,15 @@ def column_products(
     waves = waves - (waves @ shares.astype(waves.dtype))[..., np.newaxis]
     waves *= roots
     columns = waves.reshape(-1, len(roots))
-    return ColumnProducts(
-        products_of_rows(columns),
+    return _ColumnProducts(
+        _products_of_rows(columns),
         (waves @ outputs).astype(np.float64),
         merits,
         float(np.square(outputs).sum()),
     )
 
 
-def products_of_rows(rows: FloatArray) -> FloatArray:
+def _products_of_rows(rows: FloatArray) -> FloatArray:
     """Return ``rows @ rows.T``. The bits do not depend on the number of threads."""
     products = np.empty((len(rows), len(rows)), dtype=rows.dtype)
 
@@ -111,12 +104,12 @@ def products_of_rows(rows: FloatArray) -> FloatArray:
         products[upper, lower] = rows[upper] @ rows[lower].T
         products[lower, upper] = products[upper, lower].T
 
-    bands = list(cut(len(rows), ROWS_TOGETHER))
+    bands = list(cut(len(rows), _ROWS_TOGETHER))
     run_tasks(fill, combinations_with_replacement(bands, 2))
     return products
 
 
-def forward_choice(products: ColumnProducts, size: int) -> IntArray:
+def forward_choice(products: _ColumnProducts, size: int) -> IntArray:
     """Return the indices of candidates, in the order in which forward selection takes them.
 
     Each step takes the candidate with the largest product of its merit and its gain, which is what
@@ -144,7 +137,7 @@ def forward_choice(products: ColumnProducts, size: int) -> IntArray:
     return chosen
 
 
-def exchanged_choice(products: ColumnProducts, chosen: IntArray) -> IntArray:
+def exchanged_choice(products: _ColumnProducts, chosen: IntArray) -> IntArray:
     """Take each chosen candidate out once, and return what is chosen in their places.
 
     Here the gains alone decide, so the squared error never rises. A candidate stays if no other
@@ -153,7 +146,7 @@ def exchanged_choice(products: ColumnProducts, chosen: IntArray) -> IntArray:
     chosen = chosen.copy()
     for place, old in enumerate(chosen):
         others = np.delete(chosen, place)
-        gains = products.gains(*left_over(products, others))
+        gains = products.gains(*_left_over(products, others))
         gains[others] = -1.0
         best = np.argmax(gains)
         if gains[best] > gains[old]:
@@ -161,7 +154,7 @@ def exchanged_choice(products: ColumnProducts, chosen: IntArray) -> IntArray:
     return chosen
 
 
-def left_over(products: ColumnProducts, chosen: IntArray) -> tuple[FloatArray, FloatArray]:
+def _left_over(products: _ColumnProducts, chosen: IntArray) -> tuple[FloatArray, FloatArray]:
     r"""Return what chosen candidates leave of the products that gains are computed from.
 
     .. math:: B - G_S^\top (G_{SS} + \rho I)^{-1} B_S, \qquad
@@ -189,11 +182,11 @@ def standardised(outputs: FloatArray, shares: FloatArray) -> FloatArray:
     """Return outputs of mean zero and variance one under weights of sum one. Constants are zero."""
     centred = outputs - shares @ outputs
     deviations = np.sqrt(shares @ centred**2)
-    is_constant = deviations <= SMALLEST_DEVIATION * np.abs(outputs).max(axis=0)
+    is_constant = deviations <= _SMALLEST_DEVIATION * np.abs(outputs).max(axis=0)
     return np.where(is_constant, 0.0, centred / np.where(is_constant, 1.0, deviations))
 
 
-def explained_gains(aligned: FloatArray, gram: FloatArray) -> FloatArray:
+def _explained_gains(aligned: FloatArray, gram: FloatArray) -> FloatArray:
     r"""Return how much of the residuals each candidate explains.
 
     .. math:: \sum_k b_k^\top (G + \rho I)^{-1} b_k, \qquad

@@ -9,8 +9,6 @@ import numpy as np
 from pacfourier.arrays import FloatArray, IntArray
 from pacfourier.core.sampling.complementary import NEGLIGIBLE_GAIN, RIDGE, standardised
 
-__all__ = ["forward_columns"]
-
 
 def forward_columns(columns: FloatArray, outputs: FloatArray, size: int) -> IntArray:
     r"""Return the indices of columns, in the order in which forward selection takes them.

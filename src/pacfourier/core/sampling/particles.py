@@ -16,18 +16,7 @@ from numpy.typing import NDArray
 
 from pacfourier.arrays import FloatArray, IntArray
 
-__all__ = [
-    "LangevinNoise",
-    "Particles",
-    "ScaleNoise",
-    "TemperedPosterior",
-    "langevin_move",
-    "langevin_noise",
-    "scale_move",
-    "scale_noise",
-]
-
-Loss: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+_Loss: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 """A function from frequencies (n, d) to their losses (n,) and gradients (n, d), both new arrays.
 
 The next call may find other frequencies in the same array.
@@ -96,7 +85,7 @@ class TemperedPosterior:
         Where frequencies are written, because new memory takes longer than their computation.
     """
 
-    loss: Loss
+    loss: _Loss
     inverse_temperature: float
     scales: FloatArray
     weights: FloatArray
@@ -123,7 +112,7 @@ class TemperedPosterior:
         return self.scales[particles.components][:, np.newaxis] * particles.normals
 
 
-class LangevinNoise(NamedTuple):
+class _LangevinNoise(NamedTuple):
     """The random numbers of a Langevin move.
 
     Attributes
@@ -138,21 +127,21 @@ class LangevinNoise(NamedTuple):
     exponentials: FloatArray
 
 
-class ScaleNoise(NamedTuple):
+class _ScaleNoise(NamedTuple):
     """The random numbers of a move between bandwidths: new components, and which are accepted."""
 
     components: IntArray
     exponentials: FloatArray
 
 
-def langevin_noise(rng: np.random.Generator, size: int, n_features: int) -> LangevinNoise:
+def langevin_noise(rng: np.random.Generator, size: int, n_features: int) -> _LangevinNoise:
     """Draw the random numbers of a Langevin move."""
-    return LangevinNoise(rng.standard_normal((size, n_features)), rng.standard_exponential(size))
+    return _LangevinNoise(rng.standard_normal((size, n_features)), rng.standard_exponential(size))
 
 
-def scale_noise(rng: np.random.Generator, size: int, weights: FloatArray) -> ScaleNoise:
+def scale_noise(rng: np.random.Generator, size: int, weights: FloatArray) -> _ScaleNoise:
     """Draw the random numbers of a move between bandwidths, given their prior probabilities."""
-    return ScaleNoise(
+    return _ScaleNoise(
         rng.choice(len(weights), size=size, p=weights), rng.standard_exponential(size)
     )
 
@@ -162,7 +151,7 @@ def langevin_move(
     particles: Particles,
     power: float,
     step: float,
-    noise: LangevinNoise,
+    noise: _LangevinNoise,
 ) -> tuple[Particles, NDArray[np.bool_]]:
     r"""Propose a Crank-Nicolson Langevin step for every u, and accept or reject it.
 
@@ -178,12 +167,12 @@ def langevin_move(
     factors = (2 - step, -2 * step * power, np.sqrt(8 * step), 2 + step)
     loops.write_proposals(particles.normals, particles.gradients, factors, noise.normals)
     proposed = posterior.at(noise.normals, particles.components)
-    log_ratio = log_flow(particles, proposed, power, step)
-    log_ratio -= log_flow(proposed, particles, power, step)
+    log_ratio = _log_flow(particles, proposed, power, step)
+    log_ratio -= _log_flow(proposed, particles, power, step)
     return _accepted(particles, proposed, log_ratio, noise.exponentials)
 
 
-def log_flow(start: Particles, end: Particles, power: float, step: float) -> FloatArray:
+def _log_flow(start: Particles, end: Particles, power: float, step: float) -> FloatArray:
     r"""Return minus the log of posterior times proposal density, without the symmetric part.
 
     .. math:: \rho(u, v) = \Phi(u) + \tfrac12 (v - u) \cdot \nabla\Phi(u)
@@ -202,7 +191,7 @@ def log_flow(start: Particles, end: Particles, power: float, step: float) -> Flo
 
 
 def scale_move(
-    posterior: TemperedPosterior, particles: Particles, power: float, noise: ScaleNoise
+    posterior: TemperedPosterior, particles: Particles, power: float, noise: _ScaleNoise
 ) -> tuple[Particles, NDArray[np.bool_]]:
     r"""Propose for every particle a bandwidth drawn from the prior, and keep its u.
 

@@ -29,22 +29,20 @@ from pacfourier.core.sampling.particles import (
     scale_noise,
 )
 
-__all__ = ["Run", "Schedule", "gibbs_run", "pilot_schedule", "tempered_run"]
-
 # Particles are resampled if their effective number falls below this share of them.
-SMALLEST_SHARE = 0.5
+_SMALLEST_SHARE = 0.5
 # The best rate of acceptance of Langevin moves in many dimensions (Roberts and Rosenthal, 1998).
-ACCEPTANCE = 0.574
+_ACCEPTANCE = 0.574
 FIRST_STEP, LARGEST_STEP = 0.5, 2.0
 # How many items of random numbers are drawn before they are used: about those of the moves at one
 # power, because with fewer a run would often wait for them. Wide ones take at most 64 MB together,
 # but one is always ahead.
 NOISES_AHEAD, NUMBERS_AHEAD = 8, 2**23
 # The most that one move of the pilot changes the logarithm of the step size.
-GAIN = 1.0
+_GAIN = 1.0
 
 
-class Population(Protocol):
+class _Population(Protocol):
     """The attributes that the sampler needs of particles."""
 
     @property
@@ -55,10 +53,10 @@ class Population(Protocol):
         """Return the particles with the given indices."""
 
 
-P = TypeVar("P", bound=Population)
+_P = TypeVar("_P", bound=_Population)
 
 
-class Run(NamedTuple):
+class _Run(NamedTuple):
     """The result of a run: particles, the logarithms of their weights, and ln Z."""
 
     particles: Particles
@@ -66,19 +64,19 @@ class Run(NamedTuple):
     log_evidence: float
 
 
-class Schedule(NamedTuple):
+class _Schedule(NamedTuple):
     """The powers lambda of a ladder, and the step size of the moves at each of them."""
 
     powers: FloatArray
     steps: FloatArray
 
 
-def tempered_run(
-    particles: P,
+def _tempered_run(
+    particles: _P,
     powers: FloatArray,
-    move: Callable[[P, int], P],
+    move: Callable[[_P, int], _P],
     offsets: Iterator[float],
-) -> tuple[P, FloatArray, float]:
+) -> tuple[_P, FloatArray, float]:
     """Move draws from the prior up a ladder of powers that ends at one.
 
     Parameters
@@ -98,39 +96,39 @@ def tempered_run(
     particles, log_weights, log_evidence
         The weights sum to one. The evidence estimates E_p exp(-V).
     """
-    log_weights = uniform_log_weights(len(particles.potentials))
+    log_weights = _uniform_log_weights(len(particles.potentials))
     log_evidence = 0.0
     for t, climb in enumerate(np.diff(powers, prepend=0.0)):
-        log_weights, log_ratio = reweighted(log_weights, particles.potentials, climb)
+        log_weights, log_ratio = _reweighted(log_weights, particles.potentials, climb)
         log_evidence += log_ratio
-        particles, log_weights = resampled(particles, log_weights, next(offsets))
+        particles, log_weights = _resampled(particles, log_weights, next(offsets))
         particles = move(particles, t)
     return particles, log_weights, log_evidence
 
 
-def reweighted(
+def _reweighted(
     log_weights: FloatArray, potentials: FloatArray, climb: float
 ) -> tuple[FloatArray, float]:
     """Return the logarithms of the normalised weights W_k exp(-climb V_k), and of their sum."""
     heavier = log_weights - climb * potentials
     # The largest weight is taken out first: at 1e18, numbers next to each other differ by 128.
     largest = float(heavier.max())
-    log_ratio = log_sum_exp(heavier - largest)
+    log_ratio = _log_sum_exp(heavier - largest)
     return heavier - largest - log_ratio, largest + log_ratio
 
 
-def resampled(particles: P, log_weights: FloatArray, offset: float) -> tuple[P, FloatArray]:
+def _resampled(particles: _P, log_weights: FloatArray, offset: float) -> tuple[_P, FloatArray]:
     """Resample the particles by their weights, if too few of them carry most of the weight.
 
     The mean over the offset of the weighted particles is what it was before.
     """
-    if log_equal_weights(log_weights) >= np.log(SMALLEST_SHARE * len(log_weights)):
+    if _log_equal_weights(log_weights) >= np.log(_SMALLEST_SHARE * len(log_weights)):
         return particles, log_weights
     chosen = systematic_indices(np.exp(log_weights), offset)
-    return particles.take(chosen), uniform_log_weights(len(log_weights))
+    return particles.take(chosen), _uniform_log_weights(len(log_weights))
 
 
-def log_sum_exp(values: FloatArray) -> float:
+def _log_sum_exp(values: FloatArray) -> float:
     """Return the logarithm of a sum of exponentials, faster than SciPy's for so few."""
     largest = float(values.max())
     return largest + float(np.log(np.exp(values - largest).sum()))
@@ -149,31 +147,31 @@ def systematic_indices(weights: FloatArray, offset: float, size: int | None = No
     return np.searchsorted(ends[:-1] / ends[-1], points, side="right")
 
 
-def uniform_log_weights(size: int) -> FloatArray:
+def _uniform_log_weights(size: int) -> FloatArray:
     """Return the logarithms of equal weights that sum to one."""
     return np.full(size, -np.log(size))
 
 
-def log_equal_weights(log_weights: FloatArray) -> float:
+def _log_equal_weights(log_weights: FloatArray) -> float:
     r"""Return the logarithm of the effective number of particles.
 
     .. math:: \ln \frac{(\sum_k W_k)^2}{\sum_k W_k^2}
 
     This is the number of particles if all weights are equal.
     """
-    return 2 * log_sum_exp(log_weights) - log_sum_exp(2 * log_weights)
+    return 2 * _log_sum_exp(log_weights) - _log_sum_exp(2 * log_weights)
 
 
 def gibbs_run(
     posterior: TemperedPosterior,
-    schedule: Schedule,
+    schedule: _Schedule,
     n_particles: int,
     n_features: int,
     n_moves: int,
     rng: np.random.Generator,
     *,
     report: Callable[[str], None] = lambda _: None,
-) -> Run:
+) -> _Run:
     """Draw weighted particles from a Gibbs posterior, with a schedule fixed before the run."""
     n_steps = len(schedule.powers)
 
@@ -187,14 +185,14 @@ def gibbs_run(
 
     start = posterior.draw(n_particles, n_features, rng)
     shape = (n_particles, n_features)
-    stream = noise_stream(posterior, shape, n_moves, rng, n_steps)
+    stream = _noise_stream(posterior, shape, n_moves, rng, n_steps)
     # On a GPU, a run would otherwise wait for random numbers.
     depth = max(min(NOISES_AHEAD, NUMBERS_AHEAD // (n_particles * n_features)), 1)
     with closing(ahead(stream, depth=depth)) as noises:
-        return Run(*tempered_run(start, schedule.powers, move, noises))
+        return _Run(*_tempered_run(start, schedule.powers, move, noises))
 
 
-def noise_stream(
+def _noise_stream(
     posterior: TemperedPosterior,
     shape: tuple[int, int],
     n_moves: int,
@@ -221,7 +219,7 @@ def pilot_schedule(
     n_steps: int,
     n_moves: int,
     rng: np.random.Generator,
-) -> Schedule:
+) -> _Schedule:
     """Return a ladder and step sizes, learned in a pilot run whose particles are thrown away.
 
     Each climb of the pilot goes so far that the effective number of particles falls to half of
@@ -230,43 +228,43 @@ def pilot_schedule(
     comes closer to its best value.
     """
     particles = posterior.draw(n_particles, n_features, rng)
-    noises = noise_stream(posterior, (n_particles, n_features), n_moves, rng, n_steps)
+    noises = _noise_stream(posterior, (n_particles, n_features), n_moves, rng, n_steps)
     power, step = 0.0, FIRST_STEP
     powers, steps = [0.0], [FIRST_STEP]
     while power < 1 and len(steps) <= n_steps:
-        climb = next_climb(particles.potentials, 1 - power)
+        climb = _next_climb(particles.potentials, 1 - power)
         power = 1.0 if len(steps) == n_steps else power + climb
-        log_weights, _ = reweighted(uniform_log_weights(n_particles), particles.potentials, climb)
+        log_weights, _ = _reweighted(_uniform_log_weights(n_particles), particles.potentials, climb)
         particles = particles.take(systematic_indices(np.exp(log_weights), next(noises)))
         for _ in range(n_moves):
             particles, moved = langevin_move(posterior, particles, power, step, next(noises))
-            step = min(step * np.exp(GAIN * (moved.mean() - ACCEPTANCE)), LARGEST_STEP)
+            step = min(step * np.exp(_GAIN * (moved.mean() - _ACCEPTANCE)), LARGEST_STEP)
         particles = _scales_moved(posterior, particles, power, noises)
         powers.append(power)
         steps.append(step)
     return _refined(np.asarray(powers), np.asarray(steps), n_steps)
 
 
-def next_climb(potentials: FloatArray, longest: float) -> float:
+def _next_climb(potentials: FloatArray, longest: float) -> float:
     """Return the climb after which the effective number of particles is the smallest allowed.
 
     It is ``longest`` if even that leaves a larger number.
     """
-    wanted = np.log(SMALLEST_SHARE * len(potentials))
+    wanted = np.log(_SMALLEST_SHARE * len(potentials))
 
     def spare(climb: float) -> float:
-        return log_equal_weights(-climb * potentials) - wanted
+        return _log_equal_weights(-climb * potentials) - wanted
 
     if spare(longest) >= 0:
         return longest
     return float(brentq(spare, 0.0, longest, xtol=1e-12))
 
 
-def _refined(powers: FloatArray, steps: FloatArray, n_steps: int) -> Schedule:
+def _refined(powers: FloatArray, steps: FloatArray, n_steps: int) -> _Schedule:
     """Return a ladder of ``n_steps`` steps, each of which is an equal share of the climbs."""
     positions = np.linspace(0, len(powers) - 1, n_steps + 1)[1:]
     climbs = np.arange(len(powers))
-    return Schedule(
+    return _Schedule(
         np.interp(positions, climbs, powers),
         np.exp(np.interp(positions, climbs, np.log(steps))),
     )

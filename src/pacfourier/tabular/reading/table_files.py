@@ -12,8 +12,6 @@ from pacfourier.tabular.reading.csv_files import CsvTable
 from pacfourier.tabular.reading.json_files import JsonTable
 from pacfourier.tabular.reading.table_blocks import Reading, Table
 
-__all__ = ["READERS", "Reading", "Table", "open_table"]
-
 READERS: dict[str, Callable[[Path, Reading], Table]] = {
     **dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz"), CsvTable),
     ".parquet": ParquetTable,

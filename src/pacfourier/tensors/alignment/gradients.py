@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @prepared.register(torch.Tensor)
-def tensor_prepared(
+def _tensor_prepared(
     X: torch.Tensor, weighted: sparse.csr_array, precision: Precision
 ) -> "tuple[torch.Tensor | SortedSamples, torch.Tensor]":
     """Return the samples, sorted if the kernels will read them, and the codes as a dense tensor."""
@@ -42,13 +42,13 @@ def tensor_prepared(
 
 
 @kept_bands.register(torch.Tensor)
-def tensor_kept_bands(X: torch.Tensor, n_frequencies: int) -> Iterator[slice]:
+def _tensor_kept_bands(X: torch.Tensor, n_frequencies: int) -> Iterator[slice]:
     """Cut frequencies into bands whose phases are kept for all samples, in bounded memory."""
     yield from frequency_bands(n_frequencies, len(X))
 
 
 @losses_and_gradients.register(torch.Tensor)
-def tensor_losses_and_gradients(
+def _tensor_losses_and_gradients(
     X: torch.Tensor, objective: AlignmentObjective, frequencies: FloatArray, dtype: type[Any]
 ) -> tuple[FloatArray, FloatArray]:
     """Return the losses and gradients of a few frequencies: two products with the data."""

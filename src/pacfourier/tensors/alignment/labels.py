@@ -24,11 +24,11 @@ from pacfourier.tensors.arrays import queued
 from pacfourier.tensors.codes import ClassCodes
 
 # Labels with more distinct values are hardly classes.
-MOST_CLASSES = 4096
+_MOST_CLASSES = 4096
 # Up to this number, labels are counted on the host.
-FEW_LABELS = 2**16
+_FEW_LABELS = 2**16
 # The types of labels that torch can sort.
-SORTABLE = ("bool", "int8", "uint8", "int16", "int32", "int64", "float32", "float64")
+_SORTABLE = ("bool", "int8", "uint8", "int16", "int32", "int64", "float32", "float64")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,28 +54,28 @@ class ClassLabels:
 
 
 @coded_labels.register(torch.Tensor)
-def tensor_labels(X: torch.Tensor, y: Any) -> Any:
+def _tensor_labels(X: torch.Tensor, y: Any) -> Any:
     """Return labels as numbers of classes beside X, or unchanged if they are no classes."""
-    if y.ndim != 1 or y.dtype.name not in SORTABLE:
+    if y.ndim != 1 or y.dtype.name not in _SORTABLE:
         return y
-    if len(y) <= FEW_LABELS and y.dtype.kind in "iu":
-        counted = counted_labels(X, y)
+    if len(y) <= _FEW_LABELS and y.dtype.kind in "iu":
+        counted = _counted_labels(X, y)
         if counted is not None:
             return counted
     moved = torch.as_tensor(np.ascontiguousarray(y), device=X.device)
     classes, numbers, counts = torch.unique(moved, return_inverse=True, return_counts=True)
-    if len(classes) > MOST_CLASSES:
+    if len(classes) > _MOST_CLASSES:
         return y
     return ClassLabels(y, host(classes), numbers, host(counts))
 
 
-def counted_labels(X: torch.Tensor, y: NDArray[Any]) -> ClassLabels | None:
+def _counted_labels(X: torch.Tensor, y: NDArray[Any]) -> ClassLabels | None:
     """Return the classes of integers by counting on the host, None if their range is large.
 
     For few labels this takes less time than starting a sort on the device and waiting for it.
     """
     lowest = y.min()
-    if int(y.max()) - int(lowest) >= MOST_CLASSES:
+    if int(y.max()) - int(lowest) >= _MOST_CLASSES:
         return None
     places = y.astype(np.int64) - int(lowest)
     counts = np.bincount(places)
@@ -87,13 +87,13 @@ def counted_labels(X: torch.Tensor, y: NDArray[Any]) -> ClassLabels | None:
 
 
 @distinct_labels.register(ClassLabels)
-def classes_of(y: ClassLabels) -> NDArray[Any]:
+def _classes_of(y: ClassLabels) -> NDArray[Any]:
     """Return each class once."""
     return y.classes
 
 
 @encoded.register(ClassLabels)
-def class_codes(y: ClassLabels, target: Target) -> Any:
+def _class_codes(y: ClassLabels, target: Target) -> Any:
     """Return the codes of classes on the device, and those of other targets on the host."""
     if type(target).encode is not ClassTarget.encode:
         return target.encode(y.values)
@@ -108,7 +108,7 @@ def class_codes(y: ClassLabels, target: Target) -> Any:
 
 
 @weighted_sums.register(ClassCodes)
-def class_sums(
+def _class_sums(
     codes: ClassCodes, X: Any, weights: None, frequencies: Any, precision: Precision
 ) -> AlignmentSums:
     """Return the sums of samples of weight one."""

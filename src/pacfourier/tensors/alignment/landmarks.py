@@ -13,7 +13,7 @@ from pacfourier.tensors.phases import phase_blocks
 
 
 @landmark_similarities.register(torch.Tensor)
-def tensor_similarities(
+def _tensor_similarities(
     X: torch.Tensor, pool: FrequencyPool, phases: FloatArray, posteriors: FloatArray
 ) -> torch.Tensor:
     """Return maps of shape (n_maps, n_samples, n_landmarks) as a tensor on the device of X."""

@@ -17,7 +17,7 @@ from pacfourier.tensors.triton import has_triton
 
 
 @sample_losses.register(torch.Tensor)
-def tensor_losses(
+def _tensor_losses(
     X: torch.Tensor,
     y: Any,
     target: Target,
@@ -26,14 +26,14 @@ def tensor_losses(
 ) -> Any:
     """Return the losses. Those of classes come from sums that never leave a CUDA device."""
     if X.is_cuda and X.dtype == torch.float32 and has_triton():
-        found = class_losses(X, y, target, frequencies)
+        found = _class_losses(X, y, target, frequencies)
         if found is not None:
             return found
     samples: Any = X
     return summed_losses(samples, y, target, frequencies, sample_weight)  # type: ignore[arg-type]
 
 
-def class_losses(
+def _class_losses(
     X: torch.Tensor, y: Any, target: Target, frequencies: torch.Tensor
 ) -> torch.Tensor | None:
     """Return the losses of classes. None for other labels, and for several bands of frequencies."""

@@ -23,20 +23,20 @@ from pacfourier.tensors.codes import ClassCodes
 from pacfourier.tensors.triton import has_triton
 
 # Few enough rows that a 64-bit copy of their bits fits in memory, enough to keep a device busy.
-ROW_BLOCK = 2**16
+_ROW_BLOCK = 2**16
 # The constants of the core as signed integers, because torch has no unsigned arithmetic.
-MIXER = np.uint64(0x9E3779B97F4A7C15).astype(np.int64).item()
+_MIXER = np.uint64(0x9E3779B97F4A7C15).astype(np.int64).item()
 LOW_WORD, SIGN = 0xFFFFFFFF, -(2**63)
 
 
 @sample_summary.register(torch.Tensor)
-def tensor_summary(
+def _tensor_summary(
     X: torch.Tensor, codes: sparse.csr_array | ClassCodes, *, is_weighted: bool = False
 ) -> SampleSummary:
     """Return the summary of a sample. It is computed on the device and copied at the end."""
-    rows = rows_of_smallest(fingerprints_of(X), label_fingerprints(codes, X.device))
+    rows = _rows_of_smallest(_fingerprints_of(X), _label_fingerprints(codes, X.device))
     # Everything comes back in one copy, because every copy waits for the device.
-    packed = host(torch.cat([rows.flatten(), power_sums(X).view(torch.int64).flatten()]))
+    packed = host(torch.cat([rows.flatten(), _power_sums(X).view(torch.int64).flatten()]))
     found, powers = np.split(packed, [rows.numel()])
     prints, counts, first_labels, last_labels = found.reshape(4, -1)
     n_distinct = np.count_nonzero(counts)
@@ -51,7 +51,7 @@ def tensor_summary(
     )
 
 
-def rows_of_smallest(prints: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+def _rows_of_smallest(prints: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """Return the smallest distinct fingerprints of rows, their counts and the ends of their labels.
 
     The result has the four rows of ``DistinctRows``, filled up with counts of zero. How many there
@@ -74,29 +74,29 @@ def rows_of_smallest(prints: torch.Tensor, labels: torch.Tensor) -> torch.Tensor
     )
 
 
-def label_fingerprints(codes: sparse.csr_array | ClassCodes, device: torch.device) -> torch.Tensor:
+def _label_fingerprints(codes: sparse.csr_array | ClassCodes, device: torch.device) -> torch.Tensor:
     """Return the fingerprints of coded labels as a tensor."""
     if not isinstance(codes, ClassCodes):
         return torch.as_tensor(row_fingerprints(codes).view(np.int64), device=device)
-    return class_fingerprints(codes.shape[1], device)[codes.columns]
+    return _class_fingerprints(codes.shape[1], device)[codes.columns]
 
 
 @lru_cache(maxsize=8)
-def class_fingerprints(n_classes: int, device: torch.device) -> torch.Tensor:
+def _class_fingerprints(n_classes: int, device: torch.device) -> torch.Tensor:
     """Return the fingerprint of the codes of each class."""
     return queued(row_fingerprints(np.eye(n_classes)).view(np.int64), device)
 
 
 @lru_cache(maxsize=8)
-def placed_multipliers(n_features: int, device: torch.device) -> torch.Tensor:
+def _placed_multipliers(n_features: int, device: torch.device) -> torch.Tensor:
     """Return the fixed numbers of fingerprints on a device."""
     return queued(fingerprint_multipliers(n_features).view(np.int64), device)
 
 
-def power_sums(X: torch.Tensor) -> torch.Tensor:
+def _power_sums(X: torch.Tensor) -> torch.Tensor:
     """Return the sums of the first four powers of each column, in double precision."""
     sums = X.new_zeros((4, X.shape[1]), dtype=torch.float64)
-    for block in X.split(ROW_BLOCK):
+    for block in X.split(_ROW_BLOCK):
         wide = block.double()
         square = wide * wide
         powers = (wide, square, wide * square, square * square)
@@ -105,21 +105,21 @@ def power_sums(X: torch.Tensor) -> torch.Tensor:
 
 
 @row_fingerprints.register(torch.Tensor)
-def tensor_fingerprints(X: torch.Tensor) -> NDArray[np.uint64]:
+def _tensor_fingerprints(X: torch.Tensor) -> NDArray[np.uint64]:
     """Return one number per row, equal to that of the same row in an array."""
-    return host(fingerprints_of(X)).view(np.uint64)
+    return host(_fingerprints_of(X)).view(np.uint64)
 
 
-def fingerprints_of(X: torch.Tensor) -> torch.Tensor:
+def _fingerprints_of(X: torch.Tensor) -> torch.Tensor:
     """Return one number per row as a signed tensor on the device of X."""
-    factors = placed_multipliers(X.shape[1], X.device)
+    factors = _placed_multipliers(X.shape[1], X.device)
     if X.is_cuda and has_triton():
         from pacfourier.tensors.triton.summaries import fingerprints
 
         with torch.cuda.device_of(X):
             found: torch.Tensor = fingerprints(X, factors)
         return found
-    parts = [(_bits(block) * factors).sum(dim=1) for block in X.split(ROW_BLOCK)]
+    parts = [(_bits(block) * factors).sum(dim=1) for block in X.split(_ROW_BLOCK)]
     return torch.cat(parts)
 
 
@@ -129,7 +129,7 @@ def _bits(values: torch.Tensor) -> torch.Tensor:
     bits = words.to(torch.int64)
     if values.dtype == torch.float32:
         bits &= LOW_WORD
-    bits = (bits ^ _high_word(bits)) * MIXER
+    bits = (bits ^ _high_word(bits)) * _MIXER
     return bits ^ _high_word(bits)
 
 

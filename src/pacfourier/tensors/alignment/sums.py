@@ -27,20 +27,20 @@ from pacfourier.tensors.prior.frequencies import placed_frequencies
 from pacfourier.tensors.triton import has_triton
 
 # Codes of labels as a sparse matrix on the host, or as numbers of classes on the device.
-Codes: TypeAlias = sparse.csr_array | ClassCodes
+_Codes: TypeAlias = sparse.csr_array | ClassCodes
 
 
 @wave_sums.register(torch.Tensor)
-def tensor_wave_sums(
+def _tensor_wave_sums(
     X: torch.Tensor,
-    weighted: Codes,
+    weighted: _Codes,
     frequencies: FrequencyPool | FloatArray | torch.Tensor,
     precision: Precision,
 ) -> tuple[ComplexArray, ComplexArray, FloatArray]:
     """Return waves, harmonics and rounding; the sums of blocks are added in double precision."""
     largest = magnitudes(X)
     parts = [
-        band_wave_sums(
+        _band_wave_sums(
             X, weighted, placed_frequencies(frequencies, columns, X.device), largest, precision
         )
         for columns in frequency_bands(*frequencies.shape)
@@ -52,9 +52,9 @@ def tensor_wave_sums(
     return np.concatenate(waves, axis=1), np.concatenate(harmonics), np.concatenate(rounding)
 
 
-def band_wave_sums(
+def _band_wave_sums(
     X: torch.Tensor,
-    weighted: Codes,
+    weighted: _Codes,
     frequencies: torch.Tensor,
     largest: torch.Tensor,
     precision: Precision,
@@ -75,15 +75,15 @@ def band_wave_sums(
     for dtype, members in precision_groups(sizes, precision):
         chosen: Any = slice(None) if len(members) == len(sizes) else members
         if dtype == np.float32:
-            rounding[chosen] = device_rounding(sizes[chosen], X.shape[1], coarse)
+            rounding[chosen] = _device_rounding(sizes[chosen], X.shape[1], coarse)
         if dtype == np.float64 or not is_fused:
-            waves[:, chosen], harmonics[chosen] = blocked_wave_sums(
+            waves[:, chosen], harmonics[chosen] = _blocked_wave_sums(
                 X, weighted, frequencies[chosen], TYPES[dtype]
             )
     return waves, harmonics, rounding
 
 
-def device_rounding(sizes: FloatArray, n_features: int, coarse: float) -> FloatArray:
+def _device_rounding(sizes: FloatArray, n_features: int, coarse: float) -> FloatArray:
     """Return how far single precision on a device may move a mean of waves.
 
     How tensor cores round is not documented, so this is a model, tested on devices, and no proof as
@@ -95,8 +95,8 @@ def device_rounding(sizes: FloatArray, n_features: int, coarse: float) -> FloatA
     return np.asarray(walk + coarse * (1 + 4 * sizes))
 
 
-def blocked_wave_sums(
-    X: torch.Tensor, weighted: Codes, frequencies: torch.Tensor, dtype: torch.dtype
+def _blocked_wave_sums(
+    X: torch.Tensor, weighted: _Codes, frequencies: torch.Tensor, dtype: torch.dtype
 ) -> tuple[ComplexArray, ComplexArray]:
     """Return the sums of u_i exp(i omega . x_i) and of exp(2 i omega . x_i)."""
     columns = frequencies.to(dtype).T
@@ -104,7 +104,7 @@ def blocked_wave_sums(
     harmonics = X.new_zeros((2, len(frequencies)), dtype=torch.float64)
     for rows in row_blocks(len(X), len(frequencies)):
         phases = X[rows].to(dtype) @ columns
-        codes = dense_codes(weighted, rows, X.device).double().T
+        codes = _dense_codes(weighted, rows, X.device).double().T
         cosines, sines = phases.cos(), phases.sin()
         # All sums are in double precision. In single precision, many cosines just below one would
         # all be rounded to the same side.
@@ -117,7 +117,7 @@ def blocked_wave_sums(
     return real + 1j * imaginary, double_angle_sums(squared_cosines, products, len(X))
 
 
-def dense_codes(codes: Codes, rows: slice, device: torch.device) -> torch.Tensor:
+def _dense_codes(codes: _Codes, rows: slice, device: torch.device) -> torch.Tensor:
     """Return the codes of some rows as a matrix on a device."""
     if isinstance(codes, ClassCodes):
         return codes.dense(rows)

@@ -14,7 +14,7 @@ from pacfourier.tensors.phases import row_blocks
 
 
 @scale_moments.register(torch.Tensor)
-def tensor_scale_moments(X: torch.Tensor, sample_weight: FloatArray | None = None) -> FloatArray:
+def _tensor_scale_moments(X: torch.Tensor, sample_weight: FloatArray | None = None) -> FloatArray:
     """Return the weight of all values, their mean and their weighted squared deviations."""
     weights = np.ones(len(X)) if sample_weight is None else sample_weight
     blocks = (_block_moments(X[rows].double(), weights[rows]) for rows in row_blocks(*X.shape))

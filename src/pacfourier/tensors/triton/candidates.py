@@ -15,7 +15,7 @@ FIRST_MULTIPLIER, SECOND_MULTIPLIER = (tl.constexpr(value) for value in plain.MU
 FIRST_WEYL, SECOND_WEYL = (tl.constexpr(value) for value in plain.WEYL)
 ROOT_OF_HALF, MANTISSA_BITS = tl.constexpr(plain.ROOT_OF_HALF), tl.constexpr(plain.MANTISSA_BITS)
 UNIT, HALF_UNIT = tl.constexpr(2.0**-32), tl.constexpr(2.0**-33)
-LOG_OF_TWO = tl.constexpr(0.6931471805599453)
+_LOG_OF_TWO = tl.constexpr(0.6931471805599453)
 LOG_SERIES, SINE, COSINE = (tl.constexpr(c) for c in (plain.LOG_SERIES, plain.SINE, plain.COSINE))
 ROWS, COUNTERS = 16, 64
 
@@ -44,7 +44,7 @@ def _normal_pair(first_bits, second_bits):
     exponent = (word - ROOT_OF_HALF) >> MANTISSA_BITS
     mantissa = (word - (exponent << MANTISSA_BITS)).to(tl.float32, bitcast=True)
     s = tl.div_rn(mantissa - 1.0, mantissa + 1.0)
-    logarithm = exponent.to(tl.float32) * LOG_OF_TWO + s * _polynomial(s * s, LOG_SERIES)
+    logarithm = exponent.to(tl.float32) * _LOG_OF_TWO + s * _polynomial(s * s, LOG_SERIES)
     radius = tl.sqrt_rn(-2.0 * logarithm)
     turns = second_bits.to(tl.int32, bitcast=True).to(tl.float32) * UNIT
     squares = turns * turns

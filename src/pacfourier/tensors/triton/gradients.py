@@ -36,10 +36,10 @@ from pacfourier.tensors.triton.halves import (
 )
 
 # The largest second dimension of a grid of programs that CUDA can launch.
-LARGEST_GRID = 65535
+_LARGEST_GRID = 65535
 
 
-class Replay(NamedTuple):
+class _Replay(NamedTuple):
     """A recorded evaluation, with the tensor that it reads and the one that it writes.
 
     ``sent`` and ``received`` are the same tensors in pinned memory of the host, from and to which
@@ -80,7 +80,7 @@ class SortedSamples(NamedTuple):
     tile: Tile
     is_exact: bool
     largest_slope: torch.Tensor
-    replays: dict[int, Replay]
+    replays: dict[int, _Replay]
 
 
 def sorted_samples(X: torch.Tensor, weighted: sparse.csr_array) -> SortedSamples:
@@ -105,23 +105,23 @@ def sorted_samples(X: torch.Tensor, weighted: sparse.csr_array) -> SortedSamples
 
 
 @kept_bands.register(SortedSamples)
-def whole_band(X: SortedSamples, n_frequencies: int) -> Iterator[slice]:
+def _whole_band(X: SortedSamples, n_frequencies: int) -> Iterator[slice]:
     """Take all frequencies at once, because no phases are kept."""
     del X
     yield slice(0, n_frequencies)
 
 
 @losses_and_gradients.register(SortedSamples)
-def fused_losses_and_gradients(
+def _fused_losses_and_gradients(
     X: SortedSamples, objective: AlignmentObjective, frequencies: FloatArray, dtype: type[Any]
 ) -> tuple[FloatArray, FloatArray]:
     """Return the losses and gradients of a few frequencies."""
     del dtype  # The kernels are for single precision only.
-    found = evaluated(X, objective, torch.from_numpy(frequencies))
+    found = _evaluated(X, objective, torch.from_numpy(frequencies))
     return found[:, -1].copy(), found[:, :-1].copy()
 
 
-def evaluated(
+def _evaluated(
     X: SortedSamples, objective: AlignmentObjective, frequencies: torch.Tensor
 ) -> FloatArray:
     """Return the gradients, and the losses as a last column.
@@ -133,9 +133,9 @@ def evaluated(
     if not X.units.is_cuda:
         padded = frequencies.new_zeros((n_padded, n_features))
         padded[:n_frequencies] = frequencies
-        return host(evaluation(X, objective, padded))[:n_frequencies]
+        return host(_evaluation(X, objective, padded))[:n_frequencies]
     if n_padded not in X.replays:
-        X.replays[n_padded] = recorded(X, objective, (n_padded, n_features))
+        X.replays[n_padded] = _recorded(X, objective, (n_padded, n_features))
     replay = X.replays[n_padded]
     # What an earlier call left in the other rows does not matter.
     replay.sent[:n_frequencies] = frequencies
@@ -146,19 +146,19 @@ def evaluated(
     return host(replay.received)[:n_frequencies]
 
 
-def recorded(X: SortedSamples, objective: AlignmentObjective, shape: tuple[int, int]) -> Replay:
+def _recorded(X: SortedSamples, objective: AlignmentObjective, shape: tuple[int, int]) -> _Replay:
     """Record one evaluation of frequencies of a given shape."""
     device = X.units.device
     # Nothing may be copied from the host while recording.
     agreement: Any = torch.as_tensor(objective.agreement, device=device)
     objective = replace(objective, agreement=agreement)
     placed = torch.zeros(shape, dtype=torch.float64, device=device)
-    graph, found = recorded_work(lambda: evaluation(X, objective, placed), device)
+    graph, found = recorded_work(lambda: _evaluation(X, objective, placed), device)
     sent, received = (torch.zeros_like(each, device="cpu").pin_memory() for each in (placed, found))
-    return Replay(graph, placed, found, sent, received)
+    return _Replay(graph, placed, found, sent, received)
 
 
-def evaluation(
+def _evaluation(
     X: SortedSamples, objective: AlignmentObjective, frequencies: torch.Tensor
 ) -> torch.Tensor:
     """Return the gradients of whole tiles of frequencies, and the losses as a last column."""
@@ -170,27 +170,27 @@ def evaluation(
             frequencies, X.units, X.units, n_frequencies, X.samples.high.shape[1]
         )
     # The objective is typed for arrays, but computes with tensors alike.
-    waves: Any = fused_waves(X, left)
+    waves: Any = _fused_waves(X, left)
     losses, tilts = objective.losses_and_tilts(waves)
-    slopes = fused_gradients(X, left, torch.as_tensor(tilts))
+    slopes = _fused_gradients(X, left, torch.as_tensor(tilts))
     gradients = slopes[:, :n_features] * -X.units
     return torch.cat([gradients, torch.as_tensor(losses)[:, None]], dim=1)
 
 
-def fused_waves(X: SortedSamples, left: Halves) -> torch.Tensor:
+def _fused_waves(X: SortedSamples, left: Halves) -> torch.Tensor:
     """Return the waves S as (real, imaginary), of shape (2, n_columns, n_frequencies)."""
     from pacfourier.tensors.triton.kernels import chunk_sums
 
     waves = X.owners.new_zeros((len(X.owners), 2 * len(left.high)))
-    for tiles in tile_slabs(X, left):
-        part = tiles_of(X, tiles)
+    for tiles in _tile_slabs(X, left):
+        part = _tiles_of(X, tiles)
         with torch.cuda.device_of(X.units):
             sums = chunk_sums(left, part.samples, part.chunks, X.tile, is_exact=X.is_exact)
         waves += part.owners @ sums[:, :2].double().flatten(1)
     return waves.reshape(len(waves), 2, -1).transpose(0, 1)
 
 
-def fused_gradients(X: SortedSamples, left: Halves, tilts: torch.Tensor) -> torch.Tensor:
+def _fused_gradients(X: SortedSamples, left: Halves, tilts: torch.Tensor) -> torch.Tensor:
     """Return minus the gradients in the scaled features, of shape (n_frequencies, width)."""
     from pacfourier.tensors.triton.kernels import tile_gradients
 
@@ -198,8 +198,8 @@ def fused_gradients(X: SortedSamples, left: Halves, tilts: torch.Tensor) -> torc
     units = powers_of_two(largest)
     scaled = (tilts / units).transpose(0, 1).float().contiguous()
     gradients = torch.zeros(left.high.shape, dtype=torch.float64, device=units.device)
-    for tiles in tile_slabs(X, left):
-        part = tiles_of(X, tiles)
+    for tiles in _tile_slabs(X, left):
+        part = _tiles_of(X, tiles)
         with torch.cuda.device_of(X.units):
             parts = tile_gradients(
                 left, part.samples, part.chunks, scaled, X.tile, is_exact=X.is_exact
@@ -208,14 +208,14 @@ def fused_gradients(X: SortedSamples, left: Halves, tilts: torch.Tensor) -> torc
     return gradients * units[:, None]
 
 
-def tile_slabs(X: SortedSamples, left: Halves) -> Iterator[slice]:
+def _tile_slabs(X: SortedSamples, left: Halves) -> Iterator[slice]:
     """Cut the tiles into slabs that bound the memory of gradients and the size of launches."""
-    size = max(1, min(LARGEST_GRID, LARGEST_SLAB // left.high.numel()))
+    size = max(1, min(_LARGEST_GRID, LARGEST_SLAB // left.high.numel()))
     for start in range(0, len(X.chunks.starts), size):
         yield slice(start, min(start + size, len(X.chunks.starts)))
 
 
-def tiles_of(X: SortedSamples, tiles: slice) -> SortedSamples:
+def _tiles_of(X: SortedSamples, tiles: slice) -> SortedSamples:
     """Return a slice of the tiles, or all of them without copies."""
     if tiles.start == 0 and tiles.stop == len(X.chunks.starts):
         return X

@@ -25,7 +25,7 @@ from pacfourier.arrays import host
 from pacfourier.tensors.arrays import queued
 
 # The number of samples that one program adds up before it writes its sums.
-ROWS_PER_CHUNK = 2048
+_ROWS_PER_CHUNK = 2048
 # The most numbers in a slab of samples that is on the device in halves: 512 MB.
 LARGEST_SLAB = 2**27
 # Scaled numbers are at most 2^7, so that products do not overflow and low halves do not underflow.
@@ -83,7 +83,7 @@ class Chunks(NamedTuple):
 
 def tile_of(X: torch.Tensor) -> Tile:
     """Return the tile that was measured to be fastest, or a smaller one if the chip is smaller."""
-    if shared_memory(X.device) < 200_000:
+    if _shared_memory(X.device) < 200_000:
         return gradient_tile(X)
     width = -(-X.shape[1] // 16) * 16
     if width <= 128:
@@ -97,7 +97,7 @@ def gradient_tile(X: torch.Tensor) -> Tile:
     return Tile(64, 64, min(64, _width(X)), warps=4, stages=2)
 
 
-def shared_memory(device: torch.device) -> int:
+def _shared_memory(device: torch.device) -> int:
     """Return the bytes of shared memory that one program may use."""
     properties: Any = torch.cuda.get_device_properties(device)
     return int(properties.shared_memory_per_block_optin)
@@ -108,7 +108,7 @@ def _width(X: torch.Tensor) -> int:
 
 
 def code_chunks(
-    weighted: sparse.csr_array, tile: int, device: torch.device, most: int = ROWS_PER_CHUNK
+    weighted: sparse.csr_array, tile: int, device: torch.device, most: int = _ROWS_PER_CHUNK
 ) -> Chunks:
     """Sort the entries of the codes by column, and cut each column into chunks of ``most`` rows."""
     columns = torch.as_tensor(weighted.indices, device=device).long()
@@ -119,7 +119,7 @@ def code_chunks(
     is_first[starts[:-1]] = 1
     values = torch.as_tensor(weighted.data, dtype=torch.float32, device=device)
     sizes = np.bincount(weighted.indices, minlength=weighted.shape[1])
-    layout = Layout.of(sizes, tile, most // tile, device)
+    layout = _Layout.of(sizes, tile, most // tile, device)
     order = torch.argsort(columns, stable=True)
     places = layout.places(columns[order])
     rows, values, is_first = (
@@ -129,7 +129,7 @@ def code_chunks(
 
 
 def class_chunks(
-    columns: torch.Tensor, sizes: NDArray[np.intp], tile: int, most: int = ROWS_PER_CHUNK
+    columns: torch.Tensor, sizes: NDArray[np.intp], tile: int, most: int = _ROWS_PER_CHUNK
 ) -> Chunks:
     """Return the chunks of codes with a single one in every row.
 
@@ -142,7 +142,7 @@ def class_chunks(
     tile, most : int
         The number of rows of a tile, and of a chunk.
     """
-    layout = Layout.of(sizes, tile, most // tile, columns.device)
+    layout = _Layout.of(sizes, tile, most // tile, columns.device)
     # Sorting bytes takes one pass.
     ordered, order = torch.sort(
         columns.to(torch.uint8) if len(sizes) < 256 else columns, stable=True
@@ -152,7 +152,7 @@ def class_chunks(
     return layout.chunks(layout.laid_out(order, places), ones, ones, is_plain=True)
 
 
-class Layout(NamedTuple):
+class _Layout(NamedTuple):
     """Where sorted entries go, so that every column starts a new tile.
 
     Attributes
@@ -174,7 +174,7 @@ class Layout(NamedTuple):
     n_padded: int
 
     @classmethod
-    def of(cls, sizes: NDArray[Any], tile: int, tiles: int, device: torch.device) -> "Layout":
+    def of(cls, sizes: NDArray[Any], tile: int, tiles: int, device: torch.device) -> "_Layout":
         """Return the layout of columns of given sizes."""
         padded = -(-sizes // tile) * tile
         offsets = np.cumsum(padded) - padded
@@ -244,7 +244,7 @@ def powers_of_two(sizes: torch.Tensor) -> torch.Tensor:
     return torch.where(stored > SMALLEST_STORED, units, 1.0).to(sizes.dtype)
 
 
-def row_scaled_halves(matrix: torch.Tensor, n_rows: int, width: int) -> Halves:
+def _row_scaled_halves(matrix: torch.Tensor, n_rows: int, width: int) -> Halves:
     """Return a matrix in halves, after dividing each row by a power of two."""
     units = powers_of_two(matrix.abs().amax(dim=1))
     filled = matrix.new_zeros((n_rows, width))

@@ -13,8 +13,8 @@ import triton
 import triton.language as tl
 
 # Adding and subtracting 1.5 * 2^23 rounds a number under 2^22 to the nearest integer.
-ROUNDER = tl.constexpr(12582912.0)
-PERIOD = tl.constexpr(6.283185307179586)
+_ROUNDER = tl.constexpr(12582912.0)
+_PERIOD = tl.constexpr(6.283185307179586)
 
 
 @triton.jit
@@ -34,8 +34,8 @@ def _sine(angles):
 
 @triton.jit
 def _cosine_sine(turns):
-    turns -= (turns + ROUNDER) - ROUNDER
-    return _cosine(turns * PERIOD), _sine(turns * PERIOD)
+    turns -= (turns + _ROUNDER) - _ROUNDER
+    return _cosine(turns * _PERIOD), _sine(turns * _PERIOD)
 
 
 @triton.jit
@@ -295,19 +295,19 @@ def chunk_sums(frequencies: Any, samples: Any, chunks: Any, tile: Any, *, is_exa
         sums,
         n_frequencies,
         width,
-        *feature_blocks(tile.features),
+        *_feature_blocks(tile.features),
         is_plain=chunks.is_plain,
         **_options(tile, is_exact),
     )
     return sums
 
 
-def feature_blocks(n_features: int) -> list[int]:
+def _feature_blocks(n_features: int) -> list[int]:
     """Return three powers of two or zeros, the largest first, that sum up to a number.
 
-    >>> feature_blocks(112)
+    >>> _feature_blocks(112)
     [64, 32, 16]
-    >>> feature_blocks(128)
+    >>> _feature_blocks(128)
     [128, 0, 0]
     """
     blocks = [2**k for k in range(n_features.bit_length(), -1, -1) if n_features >> k & 1]

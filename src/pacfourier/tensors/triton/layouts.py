@@ -16,9 +16,9 @@ from pacfourier.tensors.triton import halves
 
 # Double precision has 52 bits of mantissa, and its exponents are stored with this added to them.
 MANTISSA_BITS, EXPONENT_OFFSET = tl.constexpr(halves.MANTISSA_BITS), tl.constexpr(1023)
-SMALLEST_STORED = tl.constexpr(halves.SMALLEST_STORED)
+_SMALLEST_STORED = tl.constexpr(halves.SMALLEST_STORED)
 # The exponent of ``torch.frexp`` is by one larger than that of the stored number.
-LARGEST_EXPONENT = tl.constexpr(halves.LARGEST_EXPONENT - 1)
+_LARGEST_EXPONENT = tl.constexpr(halves.LARGEST_EXPONENT - 1)
 ROWS, FEATURES, FREQUENCIES = 8, 128, 256
 
 
@@ -59,9 +59,9 @@ def _frequency_halves(
         values *= tl.load(factors + columns, mask=is_column, other=0.0)[None, :]
         largest = tl.maximum(largest, tl.max(tl.abs(values), axis=1))
     stored = largest.to(tl.int64, bitcast=True) >> MANTISSA_BITS
-    exponent = stored - EXPONENT_OFFSET - LARGEST_EXPONENT
+    exponent = stored - EXPONENT_OFFSET - _LARGEST_EXPONENT
     # Rows of zeros, and rows too small for a normal number, are not scaled.
-    exponent = tl.where(stored > SMALLEST_STORED, exponent, 0)
+    exponent = tl.where(stored > _SMALLEST_STORED, exponent, 0)
     inverse = _power_of_two(-exponent)[:, None]
     tl.store(scales + rows, _power_of_two(exponent).to(tl.float32))
     tl.store(sizes + rows, tl.sqrt(squares))

@@ -13,7 +13,7 @@ import triton
 import triton.language as tl
 
 # The constant of the core, which mixes bits.
-MIXER = tl.constexpr(0x9E3779B97F4A7C15)
+_MIXER = tl.constexpr(0x9E3779B97F4A7C15)
 ROWS, COLUMNS = 32, 128
 
 
@@ -27,7 +27,7 @@ def _bits(values):
     else:
         bits = values.to(tl.uint64, bitcast=True)
         bits ^= bits >> 32
-    bits *= tl.full((1, 1), MIXER, tl.uint64)
+    bits *= tl.full((1, 1), _MIXER, tl.uint64)
     return bits ^ (bits >> 32)
 
 

@@ -26,7 +26,7 @@ from pacfourier.tensors.triton.halves import (
 )
 
 
-def fused_wave_sums(
+def _fused_wave_sums(
     X: torch.Tensor,
     codes: sparse.csr_array | ClassCodes,
     frequencies: torch.Tensor,
@@ -47,7 +47,7 @@ def fused_sums_and_sizes(
 
     All work is queued on the device, and the results come back in one copy.
     """
-    totals, sizes = code_sums(X, codes, frequencies, largest)
+    totals, sizes = _code_sums(X, codes, frequencies, largest)
     squares, products = totals[:, 2:].sum(dim=0)
     harmonics = double_angle_sums(squares, products, len(X))
     waves = torch.complex(totals[:, 0], totals[:, 1])
@@ -62,7 +62,7 @@ def fused_losses(
 
     All work is queued on the device, and only the size of the largest phase comes back.
     """
-    totals, sizes = code_sums(X, codes, frequencies, magnitudes(X))
+    totals, sizes = _code_sums(X, codes, frequencies, magnitudes(X))
     n_codes, n_samples = len(agreement), len(X)
     waves = totals[:, :2].reshape(n_codes, -1)
     tilts = queued(np.ascontiguousarray(agreement), X.device) @ waves
@@ -72,22 +72,22 @@ def fused_losses(
     return losses if host(sizes.max()) <= LARGEST_SINGLE_PHASE else None
 
 
-def code_sums(
+def _code_sums(
     X: torch.Tensor,
     codes: sparse.csr_array | ClassCodes,
     frequencies: torch.Tensor,
     largest: torch.Tensor,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the sums of ``column_sums`` for any codes."""
+    """Return the sums of ``_column_sums`` for any codes."""
     tile = tile_of(X)
     if isinstance(codes, ClassCodes):
         chunks = class_chunks(codes.columns, codes.counts, tile.samples)
     else:
         chunks = code_chunks(codes, tile.samples, X.device)
-    return column_sums(X, chunks, codes.shape[1], frequencies, largest, tile)
+    return _column_sums(X, chunks, codes.shape[1], frequencies, largest, tile)
 
 
-def column_sums(
+def _column_sums(
     X: torch.Tensor,
     chunks: Chunks,
     n_columns: int,
