@@ -180,6 +180,18 @@ def test_copied_rows_are_refused(model):
     assert "--duplicates genuine" in refused("certify", model, data)
 
 
+def test_disguised_copies_are_warned_of_in_both_commands(model):
+    """Each copy has its own pulse, up to a billionth. A fit holds out a fifth of them."""
+    rng = np.random.default_rng(TABLES)
+    copies = patients(100, seed=3).iloc[rng.integers(0, 100, 1000)]
+    copies["pulse"] += 1e-9 * rng.standard_normal(1000)
+    data = written(copies, "copies.csv")
+    warning = "% of the rows repeat others but for"
+    assert warning in succeeded("certify", model, data).stdout
+    assert warning not in succeeded("certify", model, written(FRESH, "fresh.csv")).stdout
+    assert warning in fitted(data)[1].stdout
+
+
 def test_missing_columns_are_refused(model):
     line = refused("certify", model, written(FRESH.drop(columns="pulse"), "fresh.csv"))
     assert "'pulse'" in line

@@ -100,13 +100,17 @@ class Split(NamedTuple):
         numbers = rows if self.encoder is None else self.encoder.encoded(rows)
         return numbers, np.asarray(y)[chosen], None if weights is None else weights[chosen]
 
-    def summaries(self) -> tuple[SampleSummary, SampleSummary | None]:
-        """Return what the rows learned from are, and the rows held out if there are some."""
+    def summaries(self, names: Any) -> tuple[SampleSummary, SampleSummary | None]:
+        """Return what the rows learned from are, and the rows held out if there are some.
+
+        ``names`` are those of the columns, or None.
+        """
         # Both parts at once, so that a column is read as numbers in both or in none.
         X, y = summable(self.block.X), np.asarray(self.block.y)
         if not len(self.held_out):
-            return row_summary(X, y), None
-        learned, fresh = (row_summary(X[part], y[part]) for part in (self.learned, self.held_out))
+            return row_summary(X, y, names), None
+        parts = (self.learned, self.held_out)
+        learned, fresh = (row_summary(X[part], y[part], names) for part in parts)
         return learned, replace(fresh, is_weighted=self.block.is_weighted)
 
 
@@ -210,7 +214,8 @@ class FourierPredictor(BaseEstimator):
             draft._describe_labels(y)
             draft._learn_from(draft._labelled(X, y, draft._row_weights(y, weights)), seed)
             vars(draft).pop("_stream", None)
-            draft._summary, fresh = split.summaries()
+            names = getattr(draft, "feature_names_in_", None)
+            draft._summary, fresh = split.summaries(names)
             draft._certify(split, fresh)
         return self
 

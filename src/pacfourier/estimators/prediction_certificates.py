@@ -1,5 +1,6 @@
 """What a fitted predictor says of rows that it was not learned from, as a certificate."""
 
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
@@ -155,13 +156,18 @@ def _margins(scores: FloatArray, are_sets: bool) -> FloatArray:
     return first - second
 
 
-def row_summary(X: Any, y: NDArray[Any]) -> SampleSummary:
+def row_summary(X: Any, y: NDArray[Any], names: Any = None) -> SampleSummary:
     """Return the summary of rows of any kind, with which assumptions are checked.
 
-    Values that are not numbers count by a hash, which is the same in every sample.
+    Values that are not numbers count by a hash, which is the same in every sample. ``names`` of the
+    columns are for messages; by default those of a data frame.
     """
     codes = number_columns(y.reshape(len(y), -1))
-    return sample_summary(summable(X), sparse.csr_array(codes))
+    summary: SampleSummary = sample_summary(summable(X), sparse.csr_array(codes))
+    names, hidden = getattr(X, "columns", names), summary.hidden
+    if names is None or hidden is None or hidden.column is None:
+        return summary
+    return replace(summary, hidden=hidden._replace(column=str(names[hidden.column])))
 
 
 def summable(X: Any) -> Any:

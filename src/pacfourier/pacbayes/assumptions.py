@@ -124,8 +124,9 @@ def sample_assumption(
     """Return whether the rows, or the groups that they stand for, can be independent draws.
 
     A distribution that repeats values and a table with copied rows cannot be told apart from the
-    rows alone, so above 1 % of repeated rows the caller says which it is. ``is_anytime`` says that
-    the bound holds at any number of rows.
+    rows alone, so above 1 % of repeated rows the caller says which it is. Copies that one column or
+    the last digits of numbers hide are a warning: some honest tables look the same.
+    ``is_anytime`` says that the bound holds at any number of rows.
     """
     if duplicates not in (None, "genuine"):
         raise ValueError(f"duplicates must be None or 'genuine', got {duplicates!r}.")
@@ -136,7 +137,8 @@ def sample_assumption(
     repeated = f"{100 * share:.1f} % of the rows repeat others"
     if share > LARGEST_REPEATED_SHARE and duplicates is None:
         return Assumption("sample", "violated", f"{repeated}. {_two_readings(summary)}")
-    found = f"declared, although {repeated}" if share > LARGEST_REPEATED_SHARE else repeated
+    seen = repeated if share > LARGEST_REPEATED_SHARE else summary.hidden
+    found = f"declared, although {seen}" if seen else repeated
     size = "" if is_anytime else ", and their number was fixed in advance"
     drawn = "rows" if group is None else f"groups ({group!r})"
     reason = f"{drawn} are independent draws from one distribution ({found}){size}."

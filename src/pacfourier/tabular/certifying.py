@@ -184,7 +184,8 @@ def observed_blocks(
             frame, rows, y = frame[kept], rows[kept], y[kept]
         counted["chosen"] += len(y)
         if len(y):
-            yield observed_rows(model, model.encoding.encoded(frame), y, row_summary(rows, y))
+            summary = row_summary(rows, y, frame.columns)
+            yield observed_rows(model, model.encoding.encoded(frame), y, summary)
 
 
 def observed_rows(

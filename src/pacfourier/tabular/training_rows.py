@@ -248,7 +248,7 @@ class Reader:
             if is_part is is_held_out:
                 self.frames.append(frame)
             elif len(y):
-                found = row_summary(rows, y)
+                found = row_summary(rows, y, frame.columns)
                 self.summary = found if self.summary is None else self.summary.merge(found)
 
     def notes(self) -> list[str]:
@@ -306,4 +306,4 @@ def check_parts(target: TableTarget, learned: LabelledRows, held_out: LabelledRo
 
 def frame_summary(frame: pd.DataFrame, y: NDArray[Any]) -> SampleSummary:
     """Return what rows are, to find copies. Gaps count as values, and texts by a hash."""
-    return row_summary(comparable(frame), y)
+    return row_summary(comparable(frame), y, frame.columns)

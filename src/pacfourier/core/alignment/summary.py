@@ -4,7 +4,7 @@ Certificates assume independent draws. Repeated rows may be copies, and columns 
 the sample itself depend on all of it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, Self, TypeAlias
 
@@ -13,6 +13,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacfourier.arrays import FloatArray, IntArray, Samples, by_kind
+from pacfourier.core.alignment.hidden_copies import (
+    MOST_COLUMNS,
+    HiddenCopies,
+    hidden_copies,
+    looked_at,
+    rounded,
+)
 from pacfourier.core.products import ROW_BLOCK, row_parts
 from pacfourier.core.threads import run_tasks
 
@@ -48,6 +55,8 @@ class SampleSummary:
         Sums of the values and of their second, third and fourth powers.
     is_weighted : bool
         Whether some samples counted more than others.
+    hidden : HiddenCopies or None
+        Rows that repeat others but for a column or the last digits, where they were looked for.
     """
 
     n_samples: int
@@ -57,6 +66,7 @@ class SampleSummary:
     last_labels: NDArray[np.uint64]
     powers: FloatArray
     is_weighted: bool
+    hidden: HiddenCopies | None = None
 
     def merge(self, other: Self) -> "SampleSummary":
         """Return the summary of both samples."""
@@ -68,6 +78,7 @@ class SampleSummary:
             *distinct_rows(*rows),
             self.powers + other.powers,
             self.is_weighted or other.is_weighted,
+            most_copies(self.hidden, other.hidden),
         )
 
     def _rows(self) -> DistinctRows:
@@ -134,6 +145,13 @@ def distinct_rows(
     )
 
 
+def most_copies(first: HiddenCopies | None, second: HiddenCopies | None) -> HiddenCopies | None:
+    """Return the larger of two findings."""
+    return max(
+        (each for each in (first, second) if each), key=lambda each: each.share, default=None
+    )
+
+
 def labelled_prints(prints: NDArray[np.uint64], codes: sparse.csr_array) -> DistinctRows:
     """Return the distinct fingerprints of rows, with the coded labels of these rows."""
     labels = row_fingerprints(codes)
@@ -165,7 +183,23 @@ def sample_summary(
         parts[part.start] = of_part(X[part], codes[part], is_weighted)
 
     run_tasks(fill, row_parts(X.shape[0]))
-    return reduce(SampleSummary.merge, (parts[start] for start in sorted(parts)))
+    summary: SampleSummary = reduce(SampleSummary.merge, (parts[start] for start in sorted(parts)))
+    return summary if sparse.issparse(X) else replace(summary, hidden=hidden_in(X, codes))
+
+
+def hidden_in(X: FloatArray, codes: sparse.csr_array) -> HiddenCopies | None:
+    """Return the copies that one column or the last digits hide in a dense array, or None.
+
+    They are looked for while the array is in memory. To find copies in different blocks of a
+    stream, a summary would have to keep rows, or fingerprints per column. So it keeps the largest
+    share that was found in a block. Sparse rows and those on devices are not looked at.
+    """
+    if X.shape[1] > MOST_COLUMNS:
+        return None
+    rows = looked_at(len(X))
+    columns = np.ascontiguousarray(rounded(X[rows]).T)
+    cells = mixed_bits(columns) * fingerprint_multipliers(len(columns))[:, np.newaxis]
+    return hidden_copies(cells, row_fingerprints(codes[rows]))
 
 
 def _dense_summary(X: FloatArray, codes: sparse.csr_array, is_weighted: bool) -> SampleSummary:
@@ -220,7 +254,7 @@ def row_fingerprints(X: Samples) -> NDArray[np.uint64]:
     """
     multipliers = fingerprint_multipliers(X.shape[1])
     if sparse.issparse(X):
-        terms = multipliers[X.indices] * _bits(X.data)
+        terms = multipliers[X.indices] * mixed_bits(X.data)
         ends: NDArray[np.uint64] = np.zeros(len(terms) + 1, dtype=np.uint64)
         ends[1:] = np.cumsum(terms)
         ends = ends[X.indptr]
@@ -228,7 +262,7 @@ def row_fingerprints(X: Samples) -> NDArray[np.uint64]:
     prints = np.empty(len(X), dtype=np.uint64)
     for start in range(0, len(X), HASHED_TOGETHER):
         rows = slice(start, start + HASHED_TOGETHER)
-        prints[rows] = _bits(np.ascontiguousarray(X[rows])) @ multipliers
+        prints[rows] = mixed_bits(np.ascontiguousarray(X[rows])) @ multipliers
     return prints
 
 
@@ -238,7 +272,7 @@ def fingerprint_multipliers(n_features: int) -> NDArray[np.uint64]:
     return np.asarray(rng.integers(0, 2**64, size=n_features, dtype=np.uint64))
 
 
-def _bits(values: FloatArray) -> NDArray[np.uint64]:
+def mixed_bits(values: FloatArray) -> NDArray[np.uint64]:
     """Return the bits of the values, mixed; zero stays zero."""
     # Adding zero turns minus zero, which has other bits, into plus zero.
     words = (values + 0.0).view(np.uint32 if values.dtype == np.float32 else np.uint64)
