@@ -76,6 +76,7 @@ lint: .venv/installed  ## format, spelling, docstrings, sizes, imports and types
 	$(BIN)/codespell
 	$(BIN)/python tools/function_sizes.py
 	$(BIN)/python tools/import_graph.py
+	$(BIN)/python -m tools.public_marks
 	$(BIN)/lint-imports
 	find src reproduction -name "*.py" | xargs $(BIN)/numpydoc lint
 	$(BIN)/python tools/public_docstrings.py

@@ -29,8 +29,6 @@ from pacfourier import (
     FourierClassifier,
     bounds,
     certify,
-    certify_predictions,
-    holdout_certificate,
 )
 from pacfourier.cli.tables import show_thresholds
 from pacfourier.errors import InputError
@@ -178,7 +176,7 @@ def upstream_trial(rng: np.random.Generator, *, step: Callable[[], Any]) -> Tria
     X, y = rng.standard_normal((300, 150)), rng.choice([-1, 1], 300)
     fitted_step = step().fit(X, y)
     pipeline = make_pipeline(fitted_step, fitted(fitted_step.transform(X), y))
-    return trial_of(certify(pipeline, X, y, epsilon=EPSILON), 0.5, is_due=True)
+    return trial_of(certify(pipeline, epsilon=EPSILON), 0.5, is_due=True)
 
 
 def scaler_trial(rng: np.random.Generator, *, levels: int, shape: Any) -> Trial:
@@ -201,7 +199,7 @@ def fresh_trial(rng: np.random.Generator, *, is_fresh: bool) -> Trial:
     model = PBRFF(10, beta=50.0, target_type="binary", random_state=0).fit(X, y)
     if is_fresh:
         X, y = rng.standard_normal((300, 20)), rng.choice([-1, 1], 300)
-    return trial_of(holdout_certificate(model, X, y, EPSILON), 0.5, is_due=not is_fresh)
+    return trial_of(certify(model, X, y, epsilon=EPSILON), 0.5, is_due=not is_fresh)
 
 
 def noise_table(n_rows: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -219,14 +217,10 @@ def noise_model(n_rows: int, seed: int) -> tuple[pd.DataFrame, Any]:
 
 
 def table_trial(rng: np.random.Generator, *, is_fresh: bool, n_rows: int) -> Trial:
-    """As before, for the error of a saved table model: the classes are noise.
-
-    What the model stores to recognise its table has noise that no seed fixes, so these counts
-    differ a little from run to run.
-    """
+    """As before, for the error of a saved table model: the classes are noise."""
     first, model = noise_model(n_rows, int(rng.integers(2**31)))
     try:
-        table = noise_table(n_rows, rng) if is_fresh else first
+        table = noise_table(n_rows, rng) if is_fresh else first.sample(frac=1, random_state=0)
         value: float | None = fresh_certificate(model, open_table(table)).error
     except InputError:
         value = None
@@ -328,7 +322,21 @@ def own_rows_trial(rng: np.random.Generator, *, n_known: int) -> Trial:
     rows = X[:n_known], y[:n_known]
     if not n_known:
         rows = rng.standard_normal((300, 50)), rng.integers(0, 2, 300)
-    return error_trial(certify_predictions(model, *rows), 0.5, is_due=n_known > 0)
+    return error_trial(certify(model, *rows), 0.5, is_due=n_known > 0)
+
+
+def patients_trial(rng: np.random.Generator) -> Trial:
+    """Certify a fixed rule on 50 visits of each of 40 patients, whose class is a coin flip.
+
+    All visits of a patient are right or wrong together. Without groups they count as independent.
+    """
+    patients = np.repeat(np.arange(40), 50)
+    X, y = rng.standard_normal((40, 5))[patients], rng.integers(0, 2, 40)[patients]
+    X += 0.01 * rng.standard_normal(X.shape)
+    model = small_classifier().fit(rng.standard_normal((100, 5)), rng.integers(0, 2, 100))
+    certify_visits = partial(certify, model, X, y, epsilon=EPSILON)
+    trial = error_trial(certify_visits(groups=patients), 0.5, is_due=False)
+    return trial._replace(unguarded=certify_visits().error)
 
 
 def weighted_trial(rng: np.random.Generator, *, is_weighted: bool) -> Trial:
@@ -486,13 +494,13 @@ CASES = (
         ALWAYS,
     ),
     Case(
-        "training rows passed to `holdout_certificate` as if they were new",
+        "training rows of a map passed to `certify` as if they were new",
         False,
         partial(fresh_trial, is_fresh=False),
         ALWAYS,
     ),
     Case(
-        "new rows passed to `holdout_certificate`", True, partial(fresh_trial, is_fresh=True), NEVER
+        "new rows passed to `certify` with a map", True, partial(fresh_trial, is_fresh=True), NEVER
     ),
     Case(
         "training table of 400 rows passed to `pacfourier certify` as if it were new",
@@ -506,12 +514,15 @@ CASES = (
         partial(table_trial, is_fresh=False, n_rows=100),
         ALWAYS,
     ),
-    Case(
-        "new table passed to `pacfourier certify`",
-        True,
-        partial(table_trial, is_fresh=True, n_rows=400),
-        NEVER,
-        is_exact=True,
+    *(
+        Case(
+            f"new table {size}passed to `pacfourier certify`",
+            True,
+            partial(table_trial, is_fresh=True, n_rows=n_rows),
+            NEVER,
+            is_exact=True,
+        )
+        for size, n_rows in (("", 400), ("of 100 rows ", 100))
     ),
     Case(
         "linear classifier certified by `bounds.gaussian_linear`, rows of norm 1,700",
@@ -558,7 +569,7 @@ CASES = (
     ),
     *(
         Case(
-            f"{name} passed to `certify_predictions`",
+            f"{name} passed to `certify`",
             n_known == 0,
             partial(own_rows_trial, n_known=n_known),
             ALWAYS if n_known else NEVER,
@@ -569,6 +580,13 @@ CASES = (
             ("20 of 300 rows of the fit", 20),
             ("300 new rows", 0),
         )
+    ),
+    Case(
+        "50 rows of each of 40 new patients passed to `certify` with `groups`",
+        True,
+        patients_trial,
+        NEVER,
+        is_exact=True,
     ),
     Case(
         "`sample_weight` with `certify=0.5`",

@@ -6,7 +6,7 @@ import numpy as np
 from benchmarks.predictors_data import Rows, Table
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from pacfourier import certify_predictions
+from pacfourier import certify
 
 WISHED_ERROR = 0.01
 N_RESAMPLINGS = 1000
@@ -44,7 +44,7 @@ class Pool(NamedTuple):
     def threshold(self, rows: np.ndarray) -> float:
         """Return the confidence from which on predictions are accepted, certified on rows."""
         numbers = rows[:, np.newaxis].astype(np.float64)
-        certificate = certify_predictions(self.model, numbers, self.y[rows], duplicates="genuine")
+        certificate = certify(self.model, numbers, self.y[rows], duplicates="genuine")
         return certificate.abstention(WISHED_ERROR).threshold
 
     def accepted_error(self, rows: np.ndarray, threshold: float) -> tuple[float, float]:
@@ -87,7 +87,7 @@ def certified_record(model: Any, table: Table, test: Rows) -> dict[str, Any]:
         return {"certified": certificate.error, "n_certified": certificate.n_samples}
     if table.fresh is None:
         return {}
-    certificate = certify_predictions(model, *table.fresh)
+    certificate = certify(model, *table.fresh)
     abstention = certificate.abstention(WISHED_ERROR)
     pool = pool_of(model, [table.fresh, test])
     error, accepted = pool.accepted_error(np.arange(len(pool.y)), abstention.threshold)

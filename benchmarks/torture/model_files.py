@@ -155,7 +155,7 @@ def model_files(seed: int, folder: Path) -> None:
     assert out.is_file() == (result.code == 0)
     assert "nan" not in (out.read_text("utf-8") if out.is_file() else "")
     more = [
-        ("certify", model, table, "--fresh"),
+        ("certify", model, table),
         ("certify", model),
         ("export", model, "--json", folder / "model.json"),
         ("export", model, "--c", folder / "model.h"),

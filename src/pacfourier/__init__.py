@@ -14,12 +14,10 @@ if TYPE_CHECKING:
     from pacfourier.data.parquet import parquet_batches
     from pacfourier.estimators.boosted_rff import BoostedRFF
     from pacfourier.estimators.certify import certify
-    from pacfourier.estimators.certify_predictions import certify_predictions
     from pacfourier.estimators.device_batches import device_batches
     from pacfourier.estimators.fourier_classifier import FourierClassifier
     from pacfourier.estimators.fourier_regressor import FourierRegressor
     from pacfourier.estimators.gibbs_rff import GibbsRFF
-    from pacfourier.estimators.holdout import holdout_certificate
     from pacfourier.estimators.losses import alignment_losses
     from pacfourier.estimators.okrff import OKRFF
     from pacfourier.estimators.pb_landmarks import PBLandmarks
@@ -54,12 +52,10 @@ __all__ = [
     "alignment_losses",
     "bounds",
     "certify",
-    "certify_predictions",
     "device_batches",
     "divergence_ball_posterior",
     "fit_batches",
     "gibbs_posterior",
-    "holdout_certificate",
     "kl_ball_posterior",
     "parquet_batches",
     "spectra",
@@ -84,12 +80,10 @@ _HOMES = {
     "RegressionCertificate": "pacfourier.pacbayes.prediction_certificate",
     "alignment_losses": "pacfourier.estimators.losses",
     "certify": "pacfourier.estimators.certify",
-    "certify_predictions": "pacfourier.estimators.certify_predictions",
     "device_batches": "pacfourier.estimators.device_batches",
     "divergence_ball_posterior": "pacfourier.pacbayes.balls",
     "fit_batches": "pacfourier.data.batches",
     "gibbs_posterior": "pacfourier.pacbayes.posteriors",
-    "holdout_certificate": "pacfourier.estimators.holdout",
     "kl_ball_posterior": "pacfourier.pacbayes.balls",
     "parquet_batches": "pacfourier.data.parquet",
 }

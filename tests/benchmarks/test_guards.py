@@ -24,7 +24,6 @@ def test_no_certificate_is_false_and_refusals_follow_the_rule(case):
     row = row_of(case, N_TRIALS, seed=1000)
     # Of four exact bounds at 5 %, more than two are false with probability 5e-4.
     n_allowed = 2 if case.is_exact else 0
-    # Too few rows are stored to recognise a small table every time: a known gap, and documented.
     assert row["false"] <= n_allowed
     assert row["refused"] == row["of these, rightly"]
     if case.rule == ALWAYS:

@@ -8,8 +8,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from pacfourier import FourierClassifier, RBFLandmarks, certify_predictions
-from pacfourier.estimators.certify_predictions import checked_labels, row_summary, summable
+from pacfourier import FourierClassifier, RBFLandmarks, certify
+from pacfourier.estimators.prediction_certificates import checked_labels, row_summary, summable
 from pacfourier.export.rounding import quantised
 
 N_ROWS, LONG = 600, "x" * 200_000
@@ -55,7 +55,7 @@ def test_a_classifier_and_its_certificate():
     model = FourierClassifier(5, certify=0.3, random_state=0)
     assert megabytes(lambda: model.fit(X, OBJECTS)) < 50
     assert megabytes(lambda: model.predict(X)) < 50
-    assert megabytes(lambda: certify_predictions(model, X + 1, OBJECTS).recall) < 50
+    assert megabytes(lambda: certify(model, X + 1, OBJECTS).recall) < 50
     integers = quantised(model, X, OBJECTS)
     assert megabytes(lambda: integers.predict(X)) < 50
 

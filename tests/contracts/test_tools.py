@@ -5,7 +5,14 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from tools import audit, function_sizes, import_graph, oldest_versions, site_links
+from tools import (
+    audit,
+    function_sizes,
+    import_graph,
+    oldest_versions,
+    public_marks,
+    site_links,
+)
 
 
 def package(folder, modules):
@@ -60,6 +67,28 @@ def test_the_graph_of_the_package_has_every_module():
     graph = import_graph.package_graph()
     assert "pacfourier.spectra" in graph["pacfourier"]
     assert set().union(*graph.values()) <= graph.keys()
+
+
+@pytest.mark.parametrize(
+    ("sources", "wrong"),
+    [
+        ({"a": "def f(): pass"}, ["pkg.a.f is public, but not used elsewhere"]),
+        ({"a": "SIZE: int = 3"}, ["pkg.a.SIZE is public, but not used elsewhere"]),
+        ({"a": "def _f(): pass", "b": "from pkg.a import _f"}, ["pkg.a._f is private, but used"]),
+        (
+            {"a": "def _f(): pass", "b": "from pkg import a\na._f()"},
+            ["pkg.a._f is private, but used"],
+        ),
+        ({"a": "def f(): pass\ndef _g(): f()", "b": "from pkg.a import f"}, []),
+        ({"a": "class A: pass", "__init__": "from pkg.a import A"}, []),
+        ({"a": "@app.command()\ndef fit(): pass"}, []),
+    ],
+)
+def test_marks_say_whether_a_name_is_used_elsewhere(tmp_path, sources, wrong):
+    package(tmp_path, sources)
+    found = public_marks.wrong_marks(tmp_path, "pkg")
+    assert len(found) == len(wrong)
+    assert all(line.startswith(start) for line, start in zip(found, wrong, strict=True))
 
 
 def test_sizes_do_not_count_docstrings_and_self():

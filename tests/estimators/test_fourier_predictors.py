@@ -304,7 +304,7 @@ BAD = [
     (FourierClassifier, {"certify": 1}, "certify must be False.* or the share"),
     (FourierClassifier, {"certify": "True"}, "certify must be False.* or the share"),
     (FourierRegressor, {"certify": "pac-bayes"}, "certify must be False, True or the share"),
-    (FourierClassifier, {"certify": 0.995}, "leave at least two rows"),
+    (FourierClassifier, {"certify": 0.995}, "leave at least 2 rows to learn from"),
     (FourierClassifier, {"duplicates": "copies"}, "duplicates must be one of"),
     (FourierClassifier, {"class_weight": "even"}, "class_weight"),
     (FourierRegressor, {"loss": "hinge"}, "loss must be one of"),

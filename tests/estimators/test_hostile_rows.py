@@ -16,7 +16,7 @@ from pacfourier import (
     PBLandmarks,
     RBFLandmarks,
     alignment_losses,
-    certify_predictions,
+    certify,
 )
 
 MAPS = {
@@ -87,7 +87,7 @@ def test_entries_that_share_a_place_add_up_in_losses_and_in_fingerprints(written
     model = FourierClassifier(5, alpha=1.0, piecewise=False, random_state=0).fit(X[30:], y[30:])
     mixed = sparse.vstack([sparse.csr_matrix(X[:30]), written(X[:30])], format="csr")
     for repeated in (rows, mixed):
-        certificate = certify_predictions(model, repeated, np.tile(y[:30], 2))
+        certificate = certify(model, repeated, np.tile(y[:30], 2))
         assert [item.name for item in certificate.violations] == ["sample"]
 
 

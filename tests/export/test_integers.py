@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.export.test_formula import HOSTILE, MODELS
 
-from pacfourier import FourierClassifier, bounds, certify_predictions
+from pacfourier import FourierClassifier, bounds, certify
 from pacfourier.export import IntegerModel, integer_scores, quantised
 from pacfourier.export.integers import COSINE_ONE, packed_weights, wave_values
 
@@ -219,7 +219,7 @@ def test_integers_are_certified_like_any_classifier(name):
     half = len(X) // 2
     integers = quantised(model, X[:half], y[:half])
     rows, labels = X[half:], y[half:]
-    certificate = certify_predictions(integers, rows, labels, duplicates="genuine")
+    certificate = certify(integers, rows, labels, duplicates="genuine")
     n_errors = int((integers.predict(rows) != labels).sum())
     expected = bounds.holdout(n_errors=n_errors, n_samples=len(rows), epsilon=0.05)
     assert certificate.error == expected.value
@@ -233,6 +233,6 @@ def test_integers_are_certified_like_any_regressor():
     model, X = MODELS["amount"]()
     y = model.predict(X)
     integers = quantised(model, X[:-99], y[:-99])
-    certificate = certify_predictions(integers, X[-99:], y[-99:], duplicates="genuine")
+    certificate = certify(integers, X[-99:], y[-99:], duplicates="genuine")
     errors = np.sort(np.abs(integers.predict(X[-99:]) - y[-99:]))
     assert errors[79] <= certificate.half_width(0.8) <= errors[-1]

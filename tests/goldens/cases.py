@@ -29,9 +29,7 @@ from pacfourier import (
     RBFLandmarks,
     alignment_losses,
     certify,
-    certify_predictions,
     fit_batches,
-    holdout_certificate,
 )
 from pacfourier.export import quantised
 
@@ -62,12 +60,14 @@ def bound(certificate):
 def random_map(sample, seed):
     model = RFF(8, gamma=0.1, random_state=seed).fit(sample.X)
     pipeline = make_pipeline(Normalizer(), RFF(8, gamma=2.0, random_state=seed)).fit(sample.X)
+    inner = pipeline[:-1].transform(sample.X)
+    of_pipeline = pipeline[-1].certificate(X=inner, y=sample.y)
     return {
         "features": features(model, sample),
         "features, median bandwidth": features(RFF(8, random_state=seed).fit(sample.X), sample),
         "losses": alignment_losses(sample.X, sample.y, model.frequencies_),
         "certificate": bound(model.certificate(X=sample.X, y=sample.y)),
-        "certificate of a pipeline": bound(certify(pipeline, sample.X, sample.y)),
+        "certificate of a pipeline": bound(of_pipeline),
     }
 
 
@@ -85,9 +85,7 @@ def learned_map(kind, sample, seed):
         "mean and least loss": [model.losses_.mean(), model.losses_.min()],
         "certificate": bound(model.certificate()),
         "certificate of the posterior": bound(model.certificate(of="posterior")),
-        "certificate on fresh rows": bound(
-            holdout_certificate(model, sample.fresh, sample.fresh_labels)
-        ),
+        "certificate on fresh rows": bound(certify(model, sample.fresh, sample.fresh_labels)),
         "certificate of a pipeline": bound(certify(make_pipeline(Normalizer(), small()).fit(X, y))),
         "features, complementary": features(complementary, sample),
         "losses, weighted rows": small().fit(X, y, weights).losses_[:N_LOSSES],
@@ -111,7 +109,7 @@ def gibbs_map(sample, seed):
 def boosted_map(sample, seed):
     # Many quasi-Newton steps would make rounding large.
     model = BoostedRFF(8, n_rounds=2, n_steps=8, random_state=seed).fit(sample.X, sample.y)
-    certificate = holdout_certificate(model, sample.fresh, sample.fresh_labels)
+    certificate = certify(model, sample.fresh, sample.fresh_labels)
     return {
         "features": features(model, sample),
         "kernel": model.kernel_matrix(sample.fresh[:N_MAPPED]),
@@ -151,7 +149,7 @@ def classifier(sample, seed):
     for X, y in batches(sample):
         parts.partial_fit(X, y, np.unique(sample.y))
     some = sample.fresh[:N_SCORED]
-    fresh = certify_predictions(model, sample.fresh, sample.fresh_labels, duplicates="genuine")
+    fresh = certify(model, sample.fresh, sample.fresh_labels, duplicates="genuine")
     return {
         "scores, automatic": model.decision_function(some),
         "classes, automatic": model.predict(some),
@@ -176,7 +174,7 @@ def regressor(sample, seed):
     medians = fixed(loss="absolute_error").fit(sample.X, sample.y)
     two = fixed().fit(sample.X, np.column_stack([sample.y, -2 * sample.y]))
     some = sample.fresh[:N_SCORED]
-    fresh = certify_predictions(model, sample.fresh, sample.fresh_labels, duplicates="genuine")
+    fresh = certify(model, sample.fresh, sample.fresh_labels, duplicates="genuine")
     return {
         "amounts, automatic": model.predict(some),
         "chosen, automatic": [model.alpha_, float(model.piecewise_)],

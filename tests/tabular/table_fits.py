@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
-from pacfourier import FourierClassifier, FourierRegressor, certify_predictions
+import pacfourier
+from pacfourier import FourierClassifier, FourierRegressor
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def fitted(frame, y, kinds, *, certify=True, n_frequencies=8, left_out=None):
     certificate = None
     if certify:
         X = encoding.encoded(rest)
-        certificate = certify_predictions(predictor, X, y[size:], duplicates="genuine")
+        certificate = pacfourier.certify(predictor, X, y[size:], duplicates="genuine")
     model = replace(model, record=record_of(model, held_out, certificate, size))
     return Fit(model, held_out, results_of(held_out, is_amount), certificate)
 

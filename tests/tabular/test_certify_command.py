@@ -129,16 +129,12 @@ def test_a_table_without_labels_is_refused_plainly(model):
 
 
 def other_forms(table):
-    """Return the same rows in other orders, files and digits, by name."""
-    numbers = table[["pulse", "weight"]].astype("float32")
+    """Return the same rows in other orders and files, by name."""
     return {
         "as it is": written(table, "data.csv"),
         "shuffled": written(table.sample(frac=1, random_state=0), "shuffled.csv"),
         "columns": written(table[[*reversed(table.columns)]], "columns.csv"),
-        "six digits": written(table, "digits.csv", float_format="%.6g"),
-        "six decimals": written(table, "decimals.csv", float_format="%.6f"),
         "Parquet": parquet(table, "data.parquet"),
-        "float32": parquet(table.assign(**numbers), "float32.parquet"),
     }
 
 
@@ -147,27 +143,25 @@ def parquet(table, path):
     return path
 
 
-FORMS = ["as it is", "shuffled", "columns", "six digits", "six decimals", "Parquet", "float32"]
+FORMS = ["as it is", "shuffled", "columns", "Parquet"]
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_table_of_the_fit_is_refused(form, model):
-    """With a probability above 0.99 over the noise of the stored counts."""
     line = refused("certify", model, other_forms(TABLE)[form])
-    assert re.search(r"\b(new|fresh)\b", line)
+    assert "must be new rows" in line
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_fresh_table_is_accepted_in_every_form(form, model):
-    """With a probability above 0.999 over the noise of the stored counts."""
     assert bounds(succeeded("certify", model, other_forms(FRESH)[form]).stdout)
 
 
-def test_few_rows_of_a_fit_cannot_be_recognised():
-    model, _ = fitted(written(patients(150), "data.csv"))
-    data = written(FRESH, "fresh.csv")
-    assert "--fresh" in refused("certify", model, data)
-    assert bounds(succeeded("certify", model, data, "--fresh").stdout)
+def test_a_small_table_of_a_fit_is_refused_and_a_fresh_one_is_not():
+    data = written(patients(60), "data.csv")
+    model, _ = fitted(data)
+    assert "must be new rows" in refused("certify", model, data)
+    assert bounds(succeeded("certify", model, written(FRESH, "fresh.csv")).stdout)
 
 
 def test_repeated_rows_are_refused_unless_declared_genuine():

@@ -92,10 +92,10 @@ def test_one_row_of_each_group_is_chosen_and_each_is_equally_likely(model):
 def test_chosen_rows_do_not_depend_on_the_size_of_blocks(model, monkeypatch):
     table = visits(300, 7, np.random.default_rng([TABLES, 3]))
     written(table, "data.csv")
-    whole = certified_rows(model, open_table(table), False, EPSILON, None)
+    whole = certified_rows(model, open_table(table), EPSILON, None)
     monkeypatch.setattr("pacfourier.tabular.reading.table_blocks.BLOCK_BYTES", 2000)
     monkeypatch.setattr("pacfourier.tabular.reading.table_blocks.BLOCK_BYTES_PER_COLUMN", 1)
-    small = certified_rows(model, open_table(table), False, EPSILON, None)
+    small = certified_rows(model, open_table(table), EPSILON, None)
     assert small.certificate.n_samples == whole.certificate.n_samples == 300
     assert small.certificate.to_dict() == whole.certificate.to_dict()
 

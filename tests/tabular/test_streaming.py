@@ -77,7 +77,7 @@ def test_memory_does_not_grow_with_the_table(command, folder):
 
     ``certify`` keeps 16 bytes per row, its loss and its confidence.
     """
-    options = ("--out", "p.parquet", "--overwrite") if command == "predict" else ("--fresh",)
+    options = ("--out", "p.parquet", "--overwrite") if command == "predict" else ()
     peaks = [
         peak(folder, command, "model.skops", name, *options) for name in ("long.csv", "longer.csv")
     ]

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pacfourier.data.holdout import one_of_each
 from pacfourier.errors import InputError
 from pacfourier.tabular import training_rows as module
 from pacfourier.tabular.first_pass import (
@@ -12,13 +13,11 @@ from pacfourier.tabular.first_pass import (
     RowSample,
     group_numbers,
     limit_for_two_labels,
-    one_of_each,
     split_limit,
 )
 from pacfourier.tabular.reading import csv_files, table_blocks
 from pacfourier.tabular.reading.table_files import open_table
 from pacfourier.tabular.training_rows import (
-    comparable,
     training_rows,
 )
 
@@ -177,18 +176,3 @@ def test_columns_that_do_not_exist(rng):
         divided(table, group="y")
     with pytest.raises(InputError, match="data must have 20 rows or more, got 12"):
         divided(table[:12])
-
-
-def test_rows_are_compared_by_all_their_cells():
-    frame = pd.DataFrame(
-        {
-            "number": [1.0, np.nan, 1.0, np.nan],
-            "text": pd.array(["a", None, "b", None], dtype="str"),
-            "day": pd.to_datetime(["2020-01-01", None, "2020-01-01", None]),
-        }
-    )
-    found = comparable(frame)
-    assert np.isfinite(found).all()
-    np.testing.assert_array_equal(found[1], found[3])
-    assert (found[0] != found[2]).tolist() == [False, True, False]
-    assert (found[0] != found[1]).all()

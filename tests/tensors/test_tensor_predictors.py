@@ -41,7 +41,9 @@ def predictions(model, rows):
 
 @pytest.mark.parametrize("kind", [FourierClassifier, FourierRegressor])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("parameters", [{}, {"piecewise": True}, {"codes": "auto", "certify": 0.3}])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"piecewise": True}, {"piecewise": "auto", "certify": 0.3}]
+)
 def test_tensors_teach_what_arrays_teach(kind, dtype, parameters, device):
     """On the CPU exactly. On a GPU 2000 steps amplify the rounding of sums in single precision."""
     rows = X.astype(dtype)

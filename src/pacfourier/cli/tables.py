@@ -410,10 +410,6 @@ def certify(
     data: Annotated[
         Path | None, typer.Argument(help="A table of new rows with their labels, if you have one.")
     ] = None,
-    fresh: Annotated[
-        bool,
-        typer.Option("--fresh", help="Declare that none of these rows was in the training table."),
-    ] = False,
     epsilon: Epsilon = 0.05,
     duplicates: Duplicates = None,
     group: Annotated[
@@ -445,7 +441,7 @@ def certify(
         with progress_bar() as progress:
             advance = partial(progress, "certifying")
             found = certified_rows(
-                fitted, table, fresh, settings.epsilon, settings.duplicates, group, advance
+                fitted, table, settings.epsilon, settings.duplicates, group, advance
             )
         if found.certificate.violations:
             raise InputError(headline(found.certificate))

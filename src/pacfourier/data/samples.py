@@ -354,7 +354,7 @@ def check_no_missing(y: Any) -> None:
     # None and sparse matrices become arrays without an axis.
     if labels.ndim == 0 or labels.dtype.kind not in "OmM":
         return
-    missing = [each for each in _distinct(labels) if _is_missing(each)]
+    missing = [each for each in _distinct(labels) if is_missing(each)]
     if missing:
         raise ValueError(f"y must have no missing labels, got {missing[0]!r}: drop these rows.")
 
@@ -367,7 +367,8 @@ def _distinct(labels: NDArray[Any]) -> set[Any]:
         raise ValueError(f"y must hold numbers or text, got {', '.join(kinds)}.") from None
 
 
-def _is_missing(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
+    """Return whether a value is None, NaN, or another mark of a gap."""
     # NaN is not equal to itself. For the NA of pandas the comparison gives NA.
     return label is None or str(label == label) != "True"
 

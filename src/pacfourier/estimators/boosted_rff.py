@@ -63,7 +63,7 @@ class BoostedRFF(SupervisedFourierMap):
 
     Use it for the smallest error with few columns, for classification or regression. Fit any linear
     model on the map. There is no certificate from the sample itself, because frequencies that were
-    moved to fit it do not come from a prior. ``holdout_certificate`` certifies the map on rows that
+    moved to fit it do not come from a prior. ``certify`` certifies the map on rows that
     were held out.
 
     The frequencies belong to a linear model on cosines and sines, which is fitted along with them.

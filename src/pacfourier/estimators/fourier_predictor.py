@@ -4,7 +4,6 @@ import copy
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from numbers import Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -13,12 +12,13 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from pacfourier.arrays import FloatArray, IntArray
+from pacfourier.arrays import FloatArray, IntArray, host
+from pacfourier.bounds.arguments import unit_open
 from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.core.boosting.descent import Labelled
 from pacfourier.core.boosting.objectives import Objective
 from pacfourier.data.blocks import BlockedSample
-from pacfourier.data.holdout import n_held_out, n_learned
+from pacfourier.data.holdout import Kinship, check_share, kinship_of, split_rows
 from pacfourier.data.samples import Block, is_plain, labelled_rows, limit_of, validated
 from pacfourier.estimators.base import (
     all_or_nothing,
@@ -31,11 +31,6 @@ from pacfourier.estimators.base import (
     read_sample,
     reporter,
 )
-from pacfourier.estimators.certify_predictions import (
-    prediction_certificate,
-    row_summary,
-    summable,
-)
 from pacfourier.estimators.frames import (
     FrameEncoder,
     check_no_text,
@@ -46,6 +41,11 @@ from pacfourier.estimators.frames import (
     taken,
 )
 from pacfourier.estimators.linear_trials import linear_model, linear_trial
+from pacfourier.estimators.prediction_certificates import (
+    prediction_certificate,
+    row_summary,
+    summable,
+)
 from pacfourier.estimators.streaming import (
     USUAL_ALPHA,
     Stream,
@@ -72,7 +72,6 @@ from pacfourier.model.fourier_model import FourierModel
 from pacfourier.pacbayes.holdout import FreshRows
 from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
 
-EPSILON = 0.05
 # With fewer rows no recipe can be told from another, and the usual one is taken. With even fewer,
 # validation rows tell nothing.
 FEWEST_ROWS_OF_A_CHOICE, FEWEST_ROWS_OF_A_TRIAL = 60, 12
@@ -82,11 +81,15 @@ Train = Callable[..., Trained]
 
 
 class Split(NamedTuple):
-    """The rows of a fit, which of them are learned from and held out, and how to encode them."""
+    """The rows of a fit, which of them are learned from, and which certify.
+
+    ``kinship`` is that of the rows that certify, and ``encoder`` makes numbers of all rows.
+    """
 
     block: Block
     learned: IntArray
     held_out: IntArray
+    kinship: Kinship
     encoder: FrameEncoder | None = None
 
     def rows(self, chosen: IntArray) -> tuple[Any, NDArray[Any], FloatArray | None]:
@@ -114,6 +117,7 @@ class FourierPredictor(BaseEstimator):
     alpha: Any
     piecewise: Any
     certify: Any
+    epsilon: Any
     duplicates: Any
     random_state: Any
     verbose: Any
@@ -141,42 +145,32 @@ class FourierPredictor(BaseEstimator):
             check_positive("alpha", self.alpha)
         check_option("piecewise", self.piecewise, ("auto", True, False))
         check_option("duplicates", self.duplicates, (None, "genuine"))
-        is_share = isinstance(self.certify, Real) and 0 < float(self.certify) < 1
-        if not isinstance(self.certify, bool) and not is_share:
-            raise ValueError(
-                "certify must be False, True or the share of rows to hold out, between 0 and 1, "
-                f"got {self.certify!r}."
-            )
+        check_share(self.certify)
+        unit_open("epsilon", self.epsilon)
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Split:
+    def _read(self, X: Any, y: Any, sample_weight: Any, kinship: Kinship, seed: int) -> Split:
         """Validate the rows of a fit, and hold out some of them if a certificate is wanted."""
         check_no_text(X)
         is_encoded = needs_encoding(X)
         read = frame_rows if is_encoded else labelled_rows
         block = read(self, X, y, sample_weight, reset=True, fewest=2)
-        learned, held_out = self._parts(np.asarray(block.y), seed)
+        if sample_weight is not None:
+            # Rows of weight zero were left out.
+            kinship = kinship.taken(np.flatnonzero(np.asarray(host(sample_weight)) > 0))
+        learned, held_out = self._parts(np.asarray(block.y), kinship, seed)
         # Rows held out have no part in the encoding: else the certificate would be about a
         # predictor that has seen them.
         encoder = fitted_encoder(taken(block.X, learned), seed) if is_encoded else None
         self._encoder = encoder
-        return Split(block, learned, held_out, encoder)
+        return Split(block, learned, held_out, kinship.taken(held_out), encoder)
 
-    def _parts(self, y: NDArray[Any], seed: int) -> tuple[IntArray, IntArray]:
-        """Return the rows to learn from, the first of a random order, and the rows held out."""
-        n_samples = len(y)
+    def _parts(self, y: NDArray[Any], kinship: Kinship, seed: int) -> tuple[IntArray, IntArray]:
+        """Return the rows to learn from, and the rows that certify."""
         if self.certify is False:
-            return np.arange(n_samples), np.arange(0)
-        size = n_held_out(self.certify, n_samples)
-        if size > n_samples - 2:
-            raise ValueError(
-                f"certify must leave at least two rows to learn from, got {self.certify} of "
-                f"{n_samples} samples."
-            )
-        order = np.random.default_rng([seed, 2]).permutation(n_samples)[::-1]
-        last = n_samples - size
-        if is_classifier(self) and y.ndim == 1:
-            last = n_learned(y[order], last)
-        return np.sort(order[:last]), np.sort(order[last:])
+            return np.arange(len(y)), np.arange(0)
+        labels = y if is_classifier(self) and y.ndim == 1 else None
+        rng = np.random.default_rng([seed, 2])
+        return split_rows(len(y), self.certify, rng, labels=labels, kinship=kinship)
 
     def _describe_labels(self, y: NDArray[Any], classes: Any = None) -> None:
         """Set the fitted attributes that say how labels are coded."""
@@ -198,14 +192,20 @@ class FourierPredictor(BaseEstimator):
         """Return the weight of each row in the loss."""
         return np.ones(len(y)) if weights is None else weights
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any) -> Self:
         """Read the rows, learn from some or all of them, and certify with the others."""
+        self._check_parameters()
+        kinship = kinship_of(X, groups, time)
+        if self.certify is False and (groups is not None or time is not None):
+            raise ValueError(
+                "groups and time must be None with certify=False, got one of them: only the "
+                "certificate depends on them."
+            )
         if is_lazy(X):
             return self._learn((X, y, sample_weight), None, is_first=True)
-        self._check_parameters()
         with all_or_nothing(self) as draft:
             seed = drawn_seed(self.random_state)
-            split = draft._read(X, y, sample_weight, seed)
+            split = draft._read(X, y, sample_weight, kinship, seed)
             X, y, weights = split.rows(split.learned)
             draft._describe_labels(y)
             draft._learn_from(draft._labelled(X, y, draft._row_weights(y, weights)), seed)
@@ -298,7 +298,7 @@ class FourierPredictor(BaseEstimator):
         if self.certify is not False:
             raise ValueError(
                 f"certify must be False if rows come in parts, got {self.certify}: keep some rows "
-                "for certify_predictions."
+                "for pacfourier.certify."
             )
 
     def _check_classes(self, classes: Any) -> None:
@@ -360,8 +360,14 @@ class FourierPredictor(BaseEstimator):
             predictor,
             taken(split.block.X, split.held_out),
             np.asarray(split.block.y)[split.held_out],
-            FreshRows(fresh, self._summary, is_split=True),
-            epsilon=EPSILON,
+            FreshRows(
+                fresh,
+                self._summary,
+                is_split=True,
+                group=split.kinship.group,
+                period=split.kinship.period,
+            ),
+            epsilon=self.epsilon,
             duplicates=self.duplicates,
         )
 

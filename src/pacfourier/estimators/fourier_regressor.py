@@ -52,6 +52,8 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
     certify : float, True or False, default=False
         Share of the rows to hold out for ``certificate_``. True holds out a fifth, but at most
         10,000 rows. False trains on all rows, and there is no certificate.
+    epsilon : float, default=0.05
+        Probability that a bound of ``certificate_`` fails. Only used with ``certify``.
     duplicates : {None, "genuine"}, default=None
         What repeated rows are, as in ``PBRFF.certificate``. Only used for the certificate.
     random_state : int, RandomState or None, default=None
@@ -90,7 +92,7 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
     See Also
     --------
     FourierClassifier : The same model for classes.
-    certify_predictions : Certify any predictor on rows of your own.
+    certify : Certify any predictor on rows of your own.
 
     Examples
     --------
@@ -109,6 +111,7 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         alpha: float | str = "auto",
         piecewise: bool | str = "auto",
         certify: float | bool = False,
+        epsilon: float = 0.05,
         duplicates: str | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -118,6 +121,7 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         self.alpha = alpha
         self.piecewise = piecewise
         self.certify = certify
+        self.epsilon = epsilon
         self.duplicates = duplicates
         self.random_state = random_state
         self.verbose = verbose
@@ -130,7 +134,15 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         tags.target_tags.single_output = True
         return tags
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+    ) -> Self:
         """Learn the model.
 
         Parameters
@@ -142,13 +154,20 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each sample in the loss. With unequal weights, ``certificate_``
             has no value.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each sample, such as a patient. With ``certify``, whole groups are held
+            out, and one random row of each certifies. The certificate is then about random rows of
+            random new groups. The name of a Series is the name of the groups in texts.
+        time : array-like of shape (n_samples,), default=None
+            When each sample was taken, as numbers or dates. With ``certify``, the last rows are
+            held out, and the certificate is about their period.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups, time)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from one more batch of rows, in one pass.

@@ -152,7 +152,9 @@ def numbers_of(column: Any, name: Any = None) -> NDArray[Any]:
 
 
 def taken(X: Any, rows: IntArray) -> Any:
-    """Return chosen rows of an array, sparse matrix, tensor or data frame."""
+    """Return chosen rows of an array, sparse matrix, tensor, data frame or list."""
+    if isinstance(X, list | tuple):
+        return [X[row] for row in rows]
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 

@@ -16,13 +16,15 @@ from pacfourier.core.alignment.gradients import (
     alignment_objective,
     alignment_tilts,
 )
+from pacfourier.core.alignment.summary import sample_summary
 from pacfourier.core.alignment.sums import AlignmentSums, alignment_sums, target_losses
 from pacfourier.core.alignment.targets import Target, TargetType, target_type_of
 from pacfourier.core.precision import PRECISIONS
 from pacfourier.core.sampling.particles import TemperedPosterior
 from pacfourier.core.sampling.smc import gibbs_run, pilot_schedule, systematic_indices
 from pacfourier.core.threads import single_threaded_blas
-from pacfourier.data.samples import Block, labelled_rows
+from pacfourier.data.holdout import Share, check_share, split_rows
+from pacfourier.data.samples import Block, Sample, labelled_rows
 from pacfourier.estimators.base import (
     AnySample,
     SupervisedFourierMap,
@@ -37,12 +39,12 @@ from pacfourier.estimators.base import (
     reporter,
     set_classes,
 )
-from pacfourier.estimators.holdout import check_split, frozen_kernel, split_sample
+from pacfourier.estimators.frozen_kernels import frozen_kernel
 from pacfourier.estimators.learned import SMALL_WORK, reduced, shown_target
 from pacfourier.pacbayes.assumptions import Duplicates, ladder_assumption, run_assumption
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import alignment_evidence, certified_weights, particle_log_prior
-from pacfourier.pacbayes.holdout import frozen_certificate
+from pacfourier.pacbayes.holdout import FreshRows, frozen_certificate
 from pacfourier.spectra import Spectrum
 
 # Streams of random numbers. The pilot has its own: it must not depend on the particles it serves.
@@ -250,7 +252,9 @@ class GibbsRFF(SupervisedFourierMap):
             draft._keep()
             draft._frozen = None
             if aside is not None:
-                draft._frozen = frozen_kernel(draft, aside, draft._target, is_split=True)
+                found = sample_summary(aside.X, draft._target.encode(aside.y))
+                rows = FreshRows(found, draft._summary, is_split=True)
+                draft._frozen = frozen_kernel(draft, aside, draft._target, rows)
         return self
 
     def _climb(self, posterior: TemperedPosterior, seed: int) -> None:
@@ -316,7 +320,7 @@ class GibbsRFF(SupervisedFourierMap):
         keep the best, its certificate is not valid.
 
         With ``certify`` the kept kernel is certified on the held-out rows, at a divergence of zero,
-        as ``holdout_certificate`` does it.
+        as ``certify`` does it on fresh rows.
 
         Parameters
         ----------
@@ -327,7 +331,7 @@ class GibbsRFF(SupervisedFourierMap):
             such a bound of your own. "auto" uses the better of ``kl`` and ``unexpected_bernstein``
             (``catoni_grid`` for multilabel y), each at epsilon / 2. For labels declared binary it
             also tries ``first_order``, each at epsilon / 3. With ``certify``, the bounds are those
-            of ``holdout_certificate``.
+            of ``certify`` on fresh rows.
         of : {"deployed", "posterior"}, default="deployed"
             Which kernel to certify: that of the kept frequencies, which ``transform`` uses, or that
             of all particles, which ``kernel_matrix`` uses. With ``certify`` only "deployed".
@@ -367,7 +371,7 @@ class GibbsRFF(SupervisedFourierMap):
         check_positive("beta", self.beta)
         check_count("n_steps", self.n_steps)
         check_option("class_weight", self.class_weight, ("balanced", None))
-        check_split(self.certify)
+        check_share(self.certify)
         target_type_of(self.target_type)
         check_option("precision", self.precision, ("auto", *PRECISIONS))
 
@@ -397,6 +401,20 @@ class GibbsRFF(SupervisedFourierMap):
         )
         scales, weights = spectrum.gaussian_components()
         return TemperedPosterior(loss, self.beta * np.sqrt(n_samples), scales, weights)
+
+
+def split_sample(sample: Any, share: Share, rng: np.random.Generator) -> tuple[Sample, Block]:
+    """Set a share of the rows aside, at random and without looking at them."""
+    block = sample.whole
+    if block is None:
+        raise ValueError(
+            "certify must be False for Dask collections, because the rows are not in memory: "
+            "keep rows apart yourself and pass them to pacfourier.certify."
+        )
+    # The loss is a mean over pairs, so two rows are needed.
+    parts = split_rows(sample.n_samples, share, rng, fewest=2)
+    learned, aside = (Block(block.X[rows], block.y[rows]) for rows in parts)
+    return Sample(learned), aside
 
 
 def sample_objective(

@@ -17,7 +17,7 @@ from pacfourier.core.boosting.cosine_model import CosineModel
 from pacfourier.core.boosting.descent import Decays, Descent, Labelled, one_cycle
 from pacfourier.data.blocks import stacked
 from pacfourier.data.samples import Block
-from pacfourier.estimators.certify_predictions import row_summary
+from pacfourier.estimators.prediction_certificates import row_summary
 from pacfourier.estimators.training import (
     PEAK_RATE,
     SCORED_ROWS,

@@ -144,7 +144,7 @@ class IntegerModel:
     """A predictor with D waves and K scores of d columns, in integer arithmetic.
 
     :func:`quantised` makes one from a fitted predictor. ``scores`` and ``predict`` compute exactly
-    what the functions of the header ``to_c()`` do, so a certificate that ``certify_predictions``
+    what the functions of the header ``to_c()`` do, so a certificate that ``certify``
     returns for this model is one for the header.
 
     Attributes
@@ -188,7 +188,7 @@ class IntegerModel:
     table_row: "TableRow | None" = None
 
     def __sklearn_tags__(self) -> Tags:
-        """Say what is predicted, as scikit-learn and ``certify_predictions`` ask for."""
+        """Say what is predicted, as scikit-learn and ``certify`` ask for."""
         kind = "regressor" if self.classes is None else "classifier"
         return Tags(estimator_type=kind, target_tags=TargetTags(required=True))
 

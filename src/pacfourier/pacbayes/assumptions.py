@@ -26,6 +26,7 @@ __all__ = [
     "loss_assumption",
     "new_rows",
     "object_assumption",
+    "period_assumption",
     "prior_assumption",
     "run_assumption",
     "sample_assumption",
@@ -105,12 +106,15 @@ class Statement(ABC):
         return f"<strong>{headline}</strong><table style='{style}'>{facts}{rows}</table>"
 
 
-def new_rows(group: str | None) -> str:
+def new_rows(group: str | None, period: str | None = None) -> str:
     """Return what statements about a predictor are about. Every text takes it from here.
 
     ``group`` is the column that names the groups of rows; None if rows are independent draws.
+    ``period`` says when the rows were taken; None if it is not known.
     """
-    return "new rows" if group is None else f"random rows of random new groups ({group!r})"
+    if group is not None:
+        return f"random rows of random new groups ({group!r})"
+    return "new rows" if period is None else f"new rows {period}"
 
 
 def group_assumption(group: str) -> Assumption:
@@ -120,6 +124,15 @@ def group_assumption(group: str) -> Assumption:
         "has. No row of these groups was learned from."
     )
     return Assumption("groups", "declared", reason)
+
+
+def period_assumption(period: str) -> Assumption:
+    """Return over which time a statement holds."""
+    reason = (
+        f"every statement is about {new_rows(None, period)}, the period of these rows. Later "
+        "periods are not promised: call certify with rows of theirs."
+    )
+    return Assumption("time", "declared", reason)
 
 
 def sample_assumption(
@@ -224,17 +237,17 @@ def label_assumption(*, is_binary: bool) -> Assumption:
 
 def constant_assumption(record: BoundRecord) -> Assumption:
     """Return whether the constants of the bound were fixed before the sample was seen."""
+    if record.constant is not None:
+        reason = f"{record.constant} was fixed before the sample was seen."
+        return Assumption("constants", "declared", reason)
     if RECORDS.get(record.name) is not record:
         reason = f"the constants in {record.name!r}, your own bound, were fixed in advance."
         return Assumption("constants", "declared", reason)
-    if record.constant is None:
-        reason = (
-            "the constants in the bound were fixed in advance, or the bound is corrected for "
-            "trying several."
-        )
-        return Assumption("constants", "holds", reason)
-    reason = f"{record.constant} was fixed before the sample was seen."
-    return Assumption("constants", "declared", reason)
+    reason = (
+        "the constants in the bound were fixed in advance, or the bound is corrected for trying "
+        "several."
+    )
+    return Assumption("constants", "holds", reason)
 
 
 def object_assumption(of: str) -> Assumption:

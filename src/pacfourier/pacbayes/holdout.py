@@ -90,6 +90,8 @@ class FreshRows(NamedTuple):
     group : str or None
         The column that names groups, of which these are one random row each. None if rows are
         independent draws.
+    period : str or None
+        When the rows were taken, in words. None if it is not known.
     """
 
     summary: SampleSummary
@@ -98,6 +100,7 @@ class FreshRows(NamedTuple):
     is_split: bool = False
     is_raw: bool = False
     group: str | None = None
+    period: str | None = None
 
     @property
     def seen(self) -> SampleSummary:
@@ -162,7 +165,7 @@ class FrozenKernel:
 def frozen_certificate(
     kernel: FrozenKernel, *, epsilon: float, bound: str | BoundRecord, duplicates: Duplicates = None
 ) -> Certificate:
-    """Return the certificate of a frozen kernel, as ``holdout_certificate`` describes it."""
+    """Return the certificate of a frozen kernel, as ``certify`` describes it."""
     quantities = kernel.quantities()
     record = _record(bound, quantities)
     _, details = best_bound(quantities, (record,), epsilon)
@@ -221,6 +224,7 @@ def fresh_row_assumptions(
     return (
         assumptions.sample_assumption(summary, duplicates, group=rows.group, is_anytime=is_anytime),
         *((assumptions.group_assumption(rows.group),) if rows.group else ()),
+        *((assumptions.period_assumption(rows.period),) if rows.period else ()),
         _unseen_assumption(rows),
     )
 
@@ -259,10 +263,11 @@ def _unseen_assumption(rows: FreshRows) -> Assumption:
         reason = "they were held out at random before anything was learned from the table."
         return Assumption("rows", "holds", reason)
     if rows.is_split:
+        how = "at random" if rows.period is None else "as the last ones by time"
         reason = (
-            "they were held out at random in this fit, and no step before it, such as a scaler or "
+            f"they were held out {how} in this fit, and no step before it, such as a scaler or "
             "a selection of columns, was fitted on them. If one was, call "
-            "certify_predictions(pipeline, X_new, y_new), which certifies all steps on new rows."
+            "certify(pipeline, X_new, y_new), which certifies all steps on new rows."
         )
         return Assumption("rows", "declared", reason)
     other = rows.learned_from

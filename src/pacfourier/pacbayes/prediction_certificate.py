@@ -63,11 +63,14 @@ class PredictionCertificate(Statement):
     group : str, default=None
         The column that names groups, of which these are one random row each. Every statement is
         then about a random row of a random new group. None means independent rows.
+    period : str, default=None
+        When these rows were taken. Every statement is then about this period.
     """
 
     epsilon: float
     assumptions: tuple[Assumption, ...]
     group: str | None = field(default=None, kw_only=True)
+    period: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         unit_open("epsilon", self.epsilon)
@@ -179,6 +182,8 @@ class ClassificationCertificate(PredictionCertificate):
     counts : ClassCounts
     group : str, default=None
         The column that names groups, of which these are one random row each.
+    period : str, default=None
+        When these rows were taken.
     """
 
     is_wrong: NDArray[np.bool_]
@@ -282,7 +287,8 @@ class ClassificationCertificate(PredictionCertificate):
     def _headline(self) -> str:
         if self.violations:
             return "No certificate for the classifier"
-        on = f" on {new_rows(self.group)}" if self.group else ""
+        about = new_rows(self.group, self.period)
+        on = f" on {about}" if self.group or self.period else ""
         return f"Error of the classifier{on} <= {safely_rounded(self.error, 'up', decimals=4)}"
 
     def _facts(self) -> list[tuple[str, str]]:
@@ -318,6 +324,8 @@ class RegressionCertificate(PredictionCertificate):
         as floating-point numbers are added. Otherwise like the absolute errors.
     group : str, default=None
         The column that names groups, of which these are one random row each.
+    period : str, default=None
+        When these rows were taken.
     """
 
     absolute_errors: FloatArray
@@ -400,7 +408,8 @@ class RegressionCertificate(PredictionCertificate):
     def _headline(self) -> str:
         if self.violations:
             return "No certificate for the regressor"
-        width, share = self.half_width(), f"{100 * USUAL_COVERAGE:g} % of {new_rows(self.group)}"
+        about = new_rows(self.group, self.period)
+        width, share = self.half_width(), f"{100 * USUAL_COVERAGE:g} % of {about}"
         if width == np.inf:
             return f"Too few rows to bound the absolute error of the regressor for {share}"
         return f"Absolute error of the regressor <= {safely_rounded(width, 'up')} for {share}"

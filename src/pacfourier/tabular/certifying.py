@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from pacfourier.arrays import FloatArray
 from pacfourier.core.alignment.summary import SampleSummary
+from pacfourier.data.holdout import one_of_each
 from pacfourier.errors import InputError, listed
+from pacfourier.estimators.prediction_certificates import row_summary
 from pacfourier.pacbayes.assumptions import Duplicates
 from pacfourier.pacbayes.holdout import FreshRows
 from pacfourier.pacbayes.prediction_certificate import (
@@ -25,16 +27,11 @@ from pacfourier.pacbayes.prediction_certificate import (
 from pacfourier.pacbayes.predictions import least_half_widths
 from pacfourier.tabular.columns import Strays, stray_notes
 from pacfourier.tabular.evaluation import losses_of
-from pacfourier.tabular.first_pass import Division, check_columns, group_numbers, one_of_each
-from pacfourier.tabular.fresh_rows import FEWEST_ROWS_RECOGNISED
+from pacfourier.tabular.first_pass import Division, check_columns, group_numbers
 from pacfourier.tabular.model import TableCertificate, TableModel
 from pacfourier.tabular.reading.table_blocks import Advance, Table, advancing_blocks, unheard
-from pacfourier.tabular.training_rows import frame_summary, unlabelled_notes
-
-# A smaller probability of chance agreement means that rows are not new. The probability is an
-# approximation; in simulations, fewer than one in a thousand honest tables fall below this level.
-COINCIDENCE = 2e-4
-
+from pacfourier.tabular.row_digests import comparable, row_sum
+from pacfourier.tabular.training_rows import unlabelled_notes
 
 # The word that means no groups, and the seed with which the row of each group is chosen.
 NO_GROUPS, SEED = "none", 8_116_230_447
@@ -54,25 +51,21 @@ def fresh_certificate(
     model: TableModel,
     table: Table,
     *,
-    is_fresh: bool = False,
     epsilon: float = 0.05,
     duplicates: Duplicates = None,
     group: str | None = None,
 ) -> TableCertificate:
     """Return bounds on the errors of a model, from rows that it was not fitted on.
 
-    The rows must be new, and you have to see to it. The model recognises only a table that is, for
-    the most part, the one that it was fitted on. It stores nothing by which single rows could be
-    recognised, by this function or by other people (see ``fresh_rows``).
+    The rows must be new, and you have to see to it. The model recognises the table that it was
+    fitted on, or the part that it was learned from, with its rows in any order. It stores nothing
+    by which single rows could be recognised, by this function or by other people.
 
     Parameters
     ----------
     model : TableModel
     table : Table
         New rows with their labels. Rows without a label are left out.
-    is_fresh : bool, default=False
-        Whether you declare that no row was in the table of the fit. This is needed if the model
-        was fitted on fewer than 400 rows, which cannot be recognised.
     epsilon : float, default=0.05
         Probability, over these rows, that a bound fails.
     duplicates : {None, "genuine"}, default=None
@@ -85,7 +78,7 @@ def fresh_certificate(
     -------
     certificate : ClassificationCertificate or RegressionCertificate
     """
-    return certified_rows(model, table, is_fresh, epsilon, duplicates, group).certificate
+    return certified_rows(model, table, epsilon, duplicates, group).certificate
 
 
 class CertifiedRows(NamedTuple):
@@ -98,7 +91,6 @@ class CertifiedRows(NamedTuple):
 def certified_rows(
     model: TableModel,
     table: Table,
-    is_fresh: bool,
     epsilon: float,
     duplicates: Duplicates,
     group: str | None = None,
@@ -111,15 +103,14 @@ def certified_rows(
     check_labelled(model, table)
     column = group_column(model, table, group)
     is_chosen = None if column is None else one_row_of_each_group(model, table, column)
-    strays, counted, stored = Strays(), Counter[str](), np.zeros_like(model.row_counts.counts)
-    blocks = list(observed_blocks(model, table, is_chosen, strays, counted, stored, advance))
+    strays, counted, total = Strays(), Counter[str](), np.zeros(3, dtype=np.uint64)
+    blocks = list(observed_blocks(model, table, is_chosen, strays, counted, total, advance))
     if not blocks:
         raise InputError(
             f"data must have values of {model.target.name!r} to certify with, got none."
         )
-    check_fresh(model, stored, counted["rows"] - counted["without label"], is_fresh)
     target = model.target.name
-    notes = [*stray_notes(strays), *unlabelled_notes(counted, target)]
+    notes = [*fresh_notes(model, total), *stray_notes(strays), *unlabelled_notes(counted, target)]
     notes += [*unknown_notes(counted, target), *group_notes(counted, column)]
     return CertifiedRows(certificate_of_blocks(model, blocks, epsilon, duplicates, column), notes)
 
@@ -166,13 +157,13 @@ def observed_blocks(
     is_chosen: NDArray[np.bool_] | None,
     strays: Strays,
     counted: Counter[str],
-    stored: NDArray[np.int64],
+    total: NDArray[np.uint64],
     advance: Advance,
 ) -> Iterator[Observed]:
     """Yield what the rows of each block that count say about a model; None means all rows.
 
-    Of all rows, unreadable cells are added to ``strays``, numbers of rows to ``counted``, and
-    numbers of rows by bucket to ``stored``.
+    Of all rows, unreadable cells are added to ``strays``, numbers of rows to ``counted``, and sums
+    of rows to ``total``.
     """
     for block in advancing_blocks(table, advance):
         labels = model.target.labels(block)
@@ -184,21 +175,21 @@ def observed_blocks(
             continue
         frame, unread = model.columns.read(block[is_used])
         strays.update(unread)
-        X, y = model.encoding.encoded(frame), labels.values[is_used]
-        stored += model.row_counts.bucket_counts(X, y)
+        rows, y = comparable(frame), labels.values[is_used]
+        total += row_sum(rows, y)
         if model.target.task == "classification":
             known = np.array(model.target.classes, dtype=object)
             counted["of unknown class"] += int((~pd.Series(y).isin(known)).sum())
         if is_chosen is not None:
             kept = is_chosen[start : start + len(block)][is_used]
-            frame, X, y = frame[kept], X[kept], y[kept]
+            frame, rows, y = frame[kept], rows[kept], y[kept]
         counted["chosen"] += len(y)
         if len(y):
-            yield observed_rows(model, frame, X, y)
+            yield observed_rows(model, model.encoding.encoded(frame), y, row_summary(rows, y))
 
 
 def observed_rows(
-    model: TableModel, frame: pd.DataFrame, X: NDArray[Any], y: NDArray[Any]
+    model: TableModel, X: NDArray[Any], y: NDArray[Any], summary: SampleSummary
 ) -> Observed:
     """Return what labelled rows say about a model."""
     predictor: Any = model.predictor
@@ -206,10 +197,10 @@ def observed_rows(
     losses = losses_of(y, predictions, model.target.task)
     if model.target.task == "regression":
         widths = least_half_widths(y, predictions)
-        return Observed(losses, widths, None, frame_summary(frame, y))
+        return Observed(losses, widths, None, summary)
     classes = class_counts(y, predictions, np.array(model.target.classes, dtype=object))
     confidences = predictor.predict_proba(X).max(axis=1)
-    return Observed(losses, confidences, classes, frame_summary(frame, y))
+    return Observed(losses, confidences, classes, summary)
 
 
 def certificate_of_blocks(
@@ -274,17 +265,18 @@ def check_labelled(model: TableModel, table: Table) -> None:
         )
 
 
-def check_fresh(model: TableModel, counts: NDArray[np.int64], n_rows: int, is_fresh: bool) -> None:
-    """Raise an error if rows are those of the fit, as far as this can be seen."""
-    n_known = model.row_counts.n_rows
-    if model.row_counts.agreement(counts, n_rows) < COINCIDENCE:
-        raise InputError(
-            f"data must be new rows, got {n_rows:,} rows, many of which the model was fitted on: "
-            "independent rows would differ more from them. The error on known rows says nothing "
-            "about new rows: use rows that the model has not seen."
-        )
-    if n_known < FEWEST_ROWS_RECOGNISED and not is_fresh:
-        raise InputError(
-            f"data must be declared to be new rows, because the {n_known} rows of the fit are "
-            "too few to be recognised: pass --fresh if none of these rows was among them."
-        )
+def fresh_notes(model: TableModel, total: NDArray[np.uint64]) -> list[str]:
+    """Return a note if rows are those held out. Raise an error if they are those learned from."""
+    part = model.row_digests.part_of(total)
+    if part is None:
+        return []
+    if part == "held_out":
+        return [
+            "these are the rows that the fit held out for the certificate in the model: this one "
+            "repeats it, and is not about new rows."
+        ]
+    whose = "all rows of the table" if part == "table" else "the rows"
+    raise InputError(
+        f"data must be new rows, got {whose} that the model was fitted on. The error on known rows "
+        "says nothing about new rows: use rows that the model has not seen."
+    )

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from pacfourier.arrays import FloatArray
 from pacfourier.data.holdout import Share, n_held_out, n_learned
@@ -176,20 +175,3 @@ def group_numbers(groups: pd.Series, alone: FloatArray, seed: int) -> FloatArray
     hashes = [blake2b(name.encode(), key=key, digest_size=8).digest() for name in names]
     numbers = np.array([(int.from_bytes(each) + 0.5) / 2.0**64 for each in hashes])
     return np.where(groups.isna(), alone, numbers[codes])
-
-
-def one_of_each(groups: FloatArray, samples: FloatArray) -> NDArray[np.intp]:
-    """Return the places of one random row of each group: the one with the smallest number.
-
-    Rows of one group are not independent, but groups are. If there are no groups, all rows count.
-
-    Parameters
-    ----------
-    groups : array of shape (n_rows,)
-        Equal for rows of one group, and different for others.
-    samples : array of shape (n_rows,)
-        A random number per row.
-    """
-    order = np.lexsort((samples, groups))
-    _, first = np.unique(groups[order], return_index=True)
-    return np.sort(order[first])

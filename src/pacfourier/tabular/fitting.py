@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacfourier.bounds.safe_side import confidence
+from pacfourier.data.holdout import one_of_each
 from pacfourier.errors import InputError, listed
-from pacfourier.estimators.certify_predictions import prediction_certificate
 from pacfourier.estimators.fourier_classifier import FourierClassifier
 from pacfourier.estimators.fourier_regressor import FourierRegressor
+from pacfourier.estimators.prediction_certificates import prediction_certificate
 from pacfourier.pacbayes.holdout import FreshRows
 from pacfourier.pacbayes.prediction_certificate import RegressionCertificate
 from pacfourier.tabular.baselines import fitted_baselines
@@ -27,11 +28,11 @@ from pacfourier.tabular.evaluation import (
     losses_of,
     recall_thresholds,
 )
-from pacfourier.tabular.first_pass import Division, one_of_each
-from pacfourier.tabular.fresh_rows import row_counts
+from pacfourier.tabular.first_pass import Division
 from pacfourier.tabular.model import FitSettings, HeldOut, TableCertificate, TableFit, TableModel
 from pacfourier.tabular.reading.table_blocks import Reading
 from pacfourier.tabular.reading.table_files import open_table
+from pacfourier.tabular.row_digests import RowDigests
 from pacfourier.tabular.training_rows import (
     LabelledRows,
     TrainingRows,
@@ -109,7 +110,6 @@ def fit_table(
     record = fit_record(rows, settings, certificate)
     record |= result_facts(results, held_out, rows, settings, certificate)
     record |= {"data": opened.name, "seconds": time.perf_counter() - started}
-    parts = [(part.X, part.y) for part in (rows.learned, rows.held_out)]
     classes = [str(name) for name in getattr(final, "classes_", ())]
     model = TableModel(
         target=replace(rows.target, classes=classes),
@@ -117,9 +117,7 @@ def fit_table(
         encoding=rows.encoding,
         predictor=final,
         record=record,
-        # Without a seed: with the seed of the fit, which is in the file, others could undo the
-        # noise.
-        row_counts=row_counts(parts, np.random.default_rng()),
+        row_digests=digests(rows, settings),
     )
     report("done", 1.0)
     return TableFit(model, held_out, results, certificate, rows, settings)
@@ -224,6 +222,14 @@ def table_certificate(
         predictor, X, y, fresh, epsilon=settings.epsilon, duplicates=settings.duplicates
     )
     return cast("TableCertificate", certificate)
+
+
+def digests(rows: TrainingRows, settings: FitSettings) -> RowDigests:
+    """Return the digests of the rows. Without a certificate, those held out were learned from."""
+    learned, held_out, left_out = rows.sums
+    if settings.certify is None:
+        learned, held_out = learned + held_out, np.zeros_like(held_out)
+    return RowDigests.of(learned, held_out, left_out)
 
 
 def fit_record(

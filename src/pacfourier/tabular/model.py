@@ -12,8 +12,8 @@ from pacfourier.arrays import FloatArray
 from pacfourier.errors import InputError
 from pacfourier.tabular.columns import Columns
 from pacfourier.tabular.encoding import Encoding
-from pacfourier.tabular.fresh_rows import RowCounts
 from pacfourier.tabular.reading.table_files import open_table
+from pacfourier.tabular.row_digests import RowDigests
 from pacfourier.tabular.table_target import TableTarget
 
 # A prediction must not wait for the import of scikit-learn.
@@ -49,8 +49,8 @@ class TableModel:
     predictor : FourierClassifier or FourierRegressor; FourierModel if it was read from a file
     record : dict
         Facts about the fit, as plain data.
-    row_counts : RowCounts
-        Noisy counts of rows and their labels, to recognise the table later.
+    row_digests : RowDigests
+        Digests of rows and their labels, to recognise the table later.
     """
 
     target: TableTarget
@@ -58,7 +58,7 @@ class TableModel:
     encoding: Encoding
     predictor: Predictor
     record: dict[str, Any]
-    row_counts: RowCounts
+    row_digests: RowDigests
 
     def predict(self, table: Any) -> NDArray[Any]:
         """Return the predicted class or amount of each row.

@@ -8,9 +8,9 @@ from pacfourier.model.fourier_model import FourierModel
 from pacfourier.model.plain_fields import PlainFields
 from pacfourier.tabular.columns import Columns
 from pacfourier.tabular.encoding import Encoding
-from pacfourier.tabular.fresh_rows import RowCounts
 from pacfourier.tabular.model import TableModel
 from pacfourier.tabular.plain_files import TABLE_FORMAT, plain_bytes, plain_data
+from pacfourier.tabular.row_digests import RowDigests
 from pacfourier.tabular.table_output import check_output
 from pacfourier.tabular.table_target import TableTarget
 from pacfourier.written_files import write_file
@@ -32,7 +32,7 @@ def model_bytes(model: TableModel) -> bytes:
             "encoding": model.encoding.to_data(),
             "predictor": predictor_data(fitted.model_),
             "record": model.record,
-            "row counts": model.row_counts.to_data(),
+            "row digests": model.row_digests.to_data(),
         }
     )
 
@@ -98,9 +98,9 @@ def model_of(data: Any) -> TableModel:
     fields.require(n_inputs == n_encoded, "predictor", f"read {n_encoded} numbers", n_inputs)
     classes = [str(name) for name in predictor.classes.tolist()]
     fields.require(classes == target.classes, "predictor", "have the target's classes", classes)
-    counts = RowCounts.from_data(fields.value("row counts"), n_encoded)
+    digests = RowDigests.from_data(fields.value("row digests"))
     record = checked_record(fields.value("record"), len(classes))
-    return TableModel(target, columns, encoding, predictor, record, counts)
+    return TableModel(target, columns, encoding, predictor, record, digests)
 
 
 def checked_record(record: Any, n_classes: int) -> dict[str, Any]:

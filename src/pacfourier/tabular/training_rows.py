@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pacfourier.arrays import FloatArray
 from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.errors import InputError, listed
-from pacfourier.estimators.certify_predictions import row_summary
+from pacfourier.estimators.prediction_certificates import row_summary
 from pacfourier.tabular.columns import Columns, Strays, decided_columns, stray_notes
 from pacfourier.tabular.encoding import Encoding, learned_encoding
 from pacfourier.tabular.first_pass import (
@@ -31,12 +31,11 @@ from pacfourier.tabular.first_pass import (
     surveyed,
 )
 from pacfourier.tabular.reading.table_blocks import Advance, Table
+from pacfourier.tabular.row_digests import comparable, row_sum
 from pacfourier.tabular.table_target import TableTarget, class_names, decided_target
 
 # At most so many numbers are learned from (400 MB in single precision): more rows are thinned.
 MOST_NUMBERS = 100_000_000
-# What stands for a gap when rows are compared: a number that hardly any table holds.
-GAP = -(2.0**49) - 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +86,8 @@ class TrainingRows:
         The rows held out, before they are encoded.
     learned_summary : SampleSummary
         What the learned rows are, to find copies of them.
+    sums : array of shape (3, 3)
+        The ``row_sum`` of the learned rows, of those held out, and of others with a label.
     counts : dict of str to int
         Numbers of rows: "read", "without label", "learned" and "held out".
     notes : list of str
@@ -99,6 +100,7 @@ class TrainingRows:
     held_out: LabelledRows
     frame: pd.DataFrame
     learned_summary: SampleSummary
+    sums: NDArray[np.uint64]
     counts: dict[str, int]
     notes: list[str]
 
@@ -216,6 +218,7 @@ class Reader:
         parts = (self._is_learned(draws), self._is_held_out(draws))
         self.learned, self.held_out = (RowStore(int(part.sum()), n_encoded) for part in parts)
         self.summary: SampleSummary | None = None
+        self.sums = np.zeros((3, 3), dtype=np.uint64)
 
     def _is_held_out(self, draws: Draws) -> NDArray[np.bool_]:
         return draws.splits <= self.limit
@@ -230,17 +233,22 @@ class Reader:
         self.n_present += int(labels.is_present.sum())
         typed, strays = self.columns.read(block)
         self.strays.update(strays)
-        for part, is_part in (
-            (self.held_out, self._is_held_out(draws) & labels.is_present),
-            (self.learned, self._is_learned(draws) & labels.is_present),
-        ):
-            frame, y = typed[is_part], labels.values[is_part]
-            numbers = (each[is_part] for each in (draws.samples, draws.splits))
+        is_learned, is_held_out = self._is_learned(draws), self._is_held_out(draws)
+        is_left_out = ~(is_learned | is_held_out)
+        for place, is_part in enumerate((is_learned, is_held_out, is_left_out)):
+            is_chosen = is_part & labels.is_present
+            frame, y = typed[is_chosen], labels.values[is_chosen]
+            rows = comparable(frame)
+            self.sums[place] += row_sum(rows, y)
+            if is_part is is_left_out:
+                continue
+            numbers = (each[is_chosen] for each in (draws.samples, draws.splits))
+            part = self.learned if is_part is is_learned else self.held_out
             part.add(self.encoding.encoded(frame), y, *numbers)
-            if part is self.held_out:
+            if is_part is is_held_out:
                 self.frames.append(frame)
             elif len(y):
-                found = frame_summary(frame, y)
+                found = row_summary(rows, y)
                 self.summary = found if self.summary is None else self.summary.merge(found)
 
     def notes(self) -> list[str]:
@@ -267,7 +275,7 @@ class Reader:
             "held out": len(held_out.y),
         }
         frame = pd.concat(self.frames, ignore_index=True)
-        parts = (learned, held_out, frame, self.summary)
+        parts = (learned, held_out, frame, self.summary, self.sums)
         return TrainingRows(self.target, self.columns, self.encoding, *parts, counts, notes)
 
 
@@ -299,17 +307,3 @@ def check_parts(target: TableTarget, learned: LabelledRows, held_out: LabelledRo
 def frame_summary(frame: pd.DataFrame, y: NDArray[Any]) -> SampleSummary:
     """Return what rows are, to find copies. Gaps count as values, and texts by a hash."""
     return row_summary(comparable(frame), y)
-
-
-def comparable(frame: pd.DataFrame) -> NDArray[np.float64]:
-    """Return rows as numbers that are equal if, and practically only if, the rows are equal."""
-    is_number = np.array([dtype.kind == "f" for dtype in frame.dtypes])
-    table = np.empty(frame.shape)
-    table[:, is_number] = frame.loc[:, is_number].to_numpy(dtype=np.float64)
-    table[np.isnan(table)] = GAP
-    for place in np.flatnonzero(~is_number):
-        column = frame.iloc[:, place]
-        # 48 bits, which doubles hold without rounding.
-        hashes = pd.util.hash_array(np.asarray(column.astype(object)), categorize=True)
-        table[:, place] = np.where(column.isna(), GAP, hashes >> np.uint64(16))
-    return table

@@ -1,4 +1,4 @@
-"""A certificate for any fitted scikit-learn predictor, from rows that it was not learned from."""
+"""What a fitted predictor says of rows that it was not learned from, as a certificate."""
 
 from hashlib import blake2b
 from typing import Any
@@ -7,8 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
-from sklearn.pipeline import Pipeline
-from sklearn.utils import check_consistent_length
 
 from pacfourier.arrays import FloatArray, host, is_tensor
 from pacfourier.core.alignment.summary import SampleSummary, sample_summary
@@ -26,69 +24,14 @@ from pacfourier.pacbayes.prediction_certificate import (
 )
 from pacfourier.pacbayes.predictions import least_half_widths
 
-__all__ = ["certify_predictions", "prediction_certificate", "prediction_confidences", "row_summary"]
-
-
-def certify_predictions(
-    model: Any, X: Any, y: Any, *, epsilon: float = 0.05, duplicates: Duplicates = None
-) -> PredictionCertificate:
-    """Return bounds on the errors of any fitted predictor, from rows it was not learned from.
-
-    It does not matter what the model is and how it was chosen, as long as these rows had no part
-    in it: keep them apart before you start, and use them once.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted classifier or regressor of scikit-learn or in its style, such as a ``Pipeline`` or
-        ``GridSearchCV``.
-    X : array-like, sparse matrix, data frame or tensor of shape (n_samples, n_features)
-        Rows that nothing was learned from, drawn from the distribution of new data. Whatever the
-        model accepts.
-    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Their labels.
-    epsilon : float, default=0.05
-        Probability, over these rows, that a bound fails.
-    duplicates : {None, "genuine"}, default=None
-        What repeated rows are, as in ``PBRFF.certificate``.
-
-    Returns
-    -------
-    certificate : ClassificationCertificate or RegressionCertificate
-        For a classifier: ``error``, ``recall``, ``precision`` and ``abstention``. For a regressor:
-        ``half_width``, ``exceedance`` and ``mean_absolute_error``. If an assumption is violated,
-        they raise an error that says how to fix it.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_digits(return_X_y=True)
-    >>> model = RandomForestClassifier(random_state=0).fit(X[:900], y[:900])
-    >>> certificate = certify_predictions(model, X[900:], y[900:])
-    >>> bool(certificate.observed_error < certificate.error < 0.1)
-    True
-    """
-    labels = checked_labels(y)
-    check_consistent_length(X, labels)
-    rows = given_rows(model, X, labels)
-    return prediction_certificate(model, X, labels, rows, epsilon=epsilon, duplicates=duplicates)
-
-
-def given_rows(model: Any, X: Any, y: NDArray[Any]) -> FreshRows:
-    """Return what rows are that a user passes, beside the rows of the fit that a model remembers.
-
-    Fourier maps and predictors remember fingerprints of their rows. In a pipeline these are rows as
-    the steps before leave them, and in a search those of the best model, fitted again on all rows.
-    """
-    inner, transformed = getattr(model, "best_estimator_", model), None
-    if isinstance(inner, Pipeline) and hasattr(inner[-1], "_summary"):
-        transformed = row_summary(inner[:-1].transform(X), y)
-        inner = inner[-1]
-    known = getattr(inner, "_summary", None)
-    if not isinstance(known, SampleSummary):
-        return FreshRows(row_summary(X, y))
-    return FreshRows(row_summary(X, y), known, transformed)
+__all__ = [
+    "check_predictor",
+    "checked_labels",
+    "prediction_certificate",
+    "prediction_confidences",
+    "row_summary",
+    "summable",
+]
 
 
 def prediction_certificate(
@@ -108,13 +51,11 @@ def prediction_certificate(
     """
     predictions = dense_labels(np.asarray(host(model.predict(X))))
     listed = prediction_assumptions(rows, duplicates)
+    law: dict[str, Any] = {"group": rows.group, "period": rows.period}
     if is_regressor(model):
         errors = absolute_errors(y, predictions)
         widths = least_half_widths(y, predictions)
-        return RegressionCertificate(epsilon, listed, errors, widths, group=rows.group)
-    if not is_classifier(model):
-        name = type(model).__name__
-        raise ValueError(f"model must be a classifier or a regressor, got {name}.")
+        return RegressionCertificate(epsilon, listed, errors, widths, **law)
     confidences = prediction_confidences(model, X, are_sets=y.ndim == 2)
     if y.ndim == 2:
         check_label_sets(y, predictions)
@@ -123,9 +64,16 @@ def prediction_certificate(
         check_classes(y, predictions)
         classes = np.asarray(getattr(model, "classes_", predictions))
         is_wrong, counts = y != predictions, class_counts(y, predictions, classes)
-    return ClassificationCertificate(
-        epsilon, listed, is_wrong, confidences, counts, group=rows.group
-    )
+    return ClassificationCertificate(epsilon, listed, is_wrong, confidences, counts, **law)
+
+
+def check_predictor(model: Any) -> None:
+    """Raise ValueError unless a model predicts classes or amounts."""
+    if not hasattr(model, "predict") or not (is_classifier(model) or is_regressor(model)):
+        raise ValueError(
+            "model must be a classifier, a regressor or a Fourier map such as PBRFF, got "
+            f"{type(model).__name__}."
+        )
 
 
 def checked_labels(y: Any) -> NDArray[Any]:
