@@ -34,6 +34,30 @@ def test_c_agrees_with_predict(program, name):
         assert agrees.mean() > 0.999
 
 
+@pytest.mark.parametrize(
+    ("shift", "scale", "message"),
+    [
+        (0.0, 1e-60, "slopes must be at most 3"),
+        (0.0, 1e60, "slopes must be at least 1"),
+        (3e7, 1.0, r"around 3e\+07 in column \d: subtract a constant"),
+        (3e7, 1e4, None),
+        (0.0, 1e30, None),
+    ],
+)
+def test_numbers_that_single_precision_cannot_hold_are_refused(program, shift, scale, message):
+    """They were written as infinity, as zeros, or so far from zero that waves were lost."""
+    model, X = MODELS["two classes"]()
+    rows = X * scale + shift
+    fitted = FourierClassifier(7, piecewise=False, alpha=1.0, random_state=0)
+    fitted.fit(rows, model.predict(X))
+    if message is not None:
+        with pytest.raises(ValueError, match=message):
+            to_c(fitted)
+        return
+    _, found = compiled(program, fitted)(rows)
+    assert np.mean(found[:, 0] == fitted.predict(rows)) > 0.99
+
+
 def test_extreme_rows_are_defined(program):
     model, X = MODELS["codes"]()
     extremes = np.array([np.inf, -np.inf, np.nan, 3e38, -3e38, 1e-45, 0.0], dtype=np.float32)

@@ -380,7 +380,7 @@ class FourierPredictor(BaseEstimator):
         check_is_fitted(self)
         # Arrays are checked while they are in the cache. If something is wrong, they are read once
         # more below, for the message.
-        if self._encoder is None and not self.model_.is_wide and is_plain(X, self):
+        if self._encoder is None and is_plain(X, self) and not self.model_.is_wide:
             scores = self.model_.unchecked_scores(X, limit_of(X, self))
             if not np.isnan(scores).any():
                 return scores

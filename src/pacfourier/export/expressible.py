@@ -12,8 +12,10 @@ from pacfourier.estimators.fourier_predictor import FourierPredictor
 from pacfourier.model.fourier_model import FourierModel, on_knots
 from pacfourier.spectra import RBF, Mixture, RationalQuadratic, Spectrum
 
-# The smallest number of single precision that has all of its digits.
-SMALLEST = float(np.finfo(np.float32).smallest_normal)
+# The smallest and the largest number of single precision that has all of its digits.
+SMALLEST, LARGEST = (float(getattr(np.finfo(np.float32), n)) for n in ("smallest_normal", "max"))
+# Turns by which a phase may change between two neighbouring values of a column.
+COARSEST = 1 / 16
 
 
 def exported_model(model: Any) -> FourierModel:
@@ -97,7 +99,7 @@ def check_single(model: FourierModel) -> None:
     """Raise ValueError if single precision cannot hold the numbers of a model.
 
     Numbers too large would be infinite. If the largest weight of a column is too small, the column
-    would have no effect.
+    would have no effect. Far from zero, neighbouring values of a column would be waves apart.
     """
     largest = np.abs(model.weights).max(axis=1, initial=0.0)
     parts = {
@@ -117,14 +119,23 @@ def check_single(model: FourierModel) -> None:
             f"{largest[lost[0]]:.1e} in column {lost[0]}: divide the column by a large number "
             "before the fit."
         )
+    fastest = np.abs(model.weights[:, : model.n_waves]).max(axis=1, initial=0.0)
+    gaps = np.spacing(np.abs(model.origins).astype(np.float32)).astype(np.float64)
+    coarse = np.flatnonzero(gaps * fastest > COARSEST)
+    if len(coarse):
+        raise ValueError(
+            "columns must vary by much more than single precision is rounded by, got values around "
+            f"{model.origins[coarse[0]]:.7g} in column {coarse[0]}: subtract a constant before the "
+            "fit."
+        )
 
 
 def check_range(name: str, values: FloatArray) -> None:
     """Raise ValueError if numbers would be infinite in single precision."""
     size = np.abs(values).max(initial=0.0)
-    if not size <= np.finfo(np.float32).max:
+    if not size <= LARGEST:
         raise ValueError(
-            f"{name} must be at most {np.finfo(np.float32).max:.1e} in single precision, got "
+            f"{name} must be at most {LARGEST:.1e} in single precision, got "
             f"{size:.1e}: measure columns and amounts in other units before the fit."
         )
 

@@ -29,7 +29,7 @@ from pacfourier.model.plain_fields import in_one_line
 from pacfourier.model.scoring import Terms, clipped, interpolated, row_scores
 
 # What two models must have in common, so that their scores can be added.
-SHARED = ("low", "high", "link", "classes", "centre", "unit")
+SHARED = ("low", "high", "names", "link", "classes", "centre", "unit")
 # Rows that are read at a time where there is no compiled loop for their kind.
 SCORED_ROWS = 8192
 
@@ -203,12 +203,14 @@ class FourierModel:
         scores : array of shape (n_samples, n_scores)
         """
         if isinstance(X, np.ndarray) and not self.is_wide:
-            terms = self._terms
-            X = X if X.dtype.name in terms else X.astype(np.float64)
-            return row_scores(X, terms[X.dtype.name], limit)
+            terms = self._terms.get(X.dtype.char)
+            if terms is None:
+                X, terms = X.astype(np.float64), self._terms["d"]
+            return row_scores(X, terms, limit)
         columns, model = self._general
-        starts = range(0, X.shape[0], SCORED_ROWS)
-        blocks = (clipped(X[s : s + SCORED_ROWS], self.low, self.high) for s in starts)
+        blocks = (X[start : start + SCORED_ROWS] for start in range(0, X.shape[0], SCORED_ROWS))
+        if self._has_limits:
+            blocks = (clipped(block, self.low, self.high) for block in blocks)
         parts = [np.asarray(host(model_scores(columns.inputs(each), model))) for each in blocks]
         return np.concatenate(parts) if parts else np.empty((0, self.n_scores))
 
@@ -359,12 +361,16 @@ class FourierModel:
 
     @cached_property
     def _terms(self) -> dict[str, Terms]:
-        """The model as compiled loops read it, for rows of each precision that can hold it."""
+        """The model as compiled loops read it, by the letter of each dtype that can hold it."""
         double = scoring_terms(self)
         with np.errstate(over="ignore"):
             single = double.astype(np.float32)
-        both = {"float64": double, "float32": single}
-        return both if single.is_finite else {"float64": double}
+        return {"d": double, "f": single} if single.is_finite else {"d": double}
+
+    @cached_property
+    def _has_limits(self) -> bool:
+        """Whether any column has a finite limit."""
+        return bool(np.isfinite(self.low).any() or np.isfinite(self.high).any())
 
     @cached_property
     def _general(self) -> tuple[Columns, CosineModel]:
@@ -399,8 +405,7 @@ def scoring_terms(model: FourierModel) -> Terms:
         constants[: model.n_waves] -= angles / (2 * np.pi)
         amplitudes = np.hypot(model.cosines, model.sines)
     terms = np.vstack([model.weights, tables])
-    has_limits = bool(np.isfinite(model.low).any() or np.isfinite(model.high).any())
-    limits = (model.low, model.high) if has_limits else ()
+    limits = (model.low, model.high) if model._has_limits else ()
     parts = (model.coded, model.starts, model.knots, terms, np.ascontiguousarray(amplitudes))
     return Terms(model.origins, constants, *parts, limits)
 
@@ -422,20 +427,18 @@ def general_form(model: FourierModel) -> tuple[Columns, CosineModel]:
     """
     slices, n_waves = knot_slices(model), model.n_waves
     steps = [np.diff(model.tables[part], axis=0) / CODE_UNIT for _, part in slices]
-    order, n_seen = None, model.n_columns
-    if model.is_wide:
-        rest = np.setdiff1d(np.arange(model.n_columns), model.seen)
-        order, n_seen = np.concatenate([model.seen, rest]), len(model.seen)
-    inner = np.vstack([model.weights[order] if model.is_wide else model.weights, *steps])
+    codes = np.vstack([np.zeros((0, len(model.constants))), *steps])
+    everything = np.arange(model.n_columns)
+    order = np.concatenate([model.seen, np.setdiff1d(everything, model.seen)])
+    frequencies = 2 * np.pi * np.vstack([model.turns, codes[:, :n_waves]]).T
+    linear = np.vstack([model.slopes[order], codes[:, n_waves:]])
     constants = model.constants + model.tables[model.starts[:-1]].sum(axis=0)
     cosines, sines = turned(model.cosines, model.sines, 2 * np.pi * constants[:n_waves])
-    frequencies = 2 * np.pi * inner[: n_seen + len(inner) - model.n_columns, :n_waves].T
     knots = {column: model.knots[part] for column, part in slices}
-    centres = np.concatenate([model.origins, np.zeros(len(inner) - model.n_columns)])
-    columns = Columns(np.ones(model.n_columns), knots, centres, order)
-    return columns, CosineModel(
-        np.ascontiguousarray(frequencies), cosines, sines, inner[:, n_waves:], constants[n_waves:]
-    )
+    centres = np.concatenate([model.origins, np.zeros(len(codes))])
+    columns = Columns(np.ones(len(order)), knots, centres, order if model.is_wide else None)
+    parts = (np.ascontiguousarray(frequencies), cosines, sines, linear, constants[n_waves:])
+    return columns, CosineModel(*parts)
 
 
 def turned(
@@ -452,20 +455,22 @@ def check_alike(first: FourierModel, second: FourierModel) -> None:
         if not np.array_equal(getattr(first, name), getattr(second, name)):
             raise InputError(
                 f"models must have the same {name} to be added, got different ones: fit them on "
-                "the same rows."
+                "the same rows, or add the ``amounts`` of two regressors."
             )
 
 
 def with_origins(model: FourierModel, origins: FloatArray) -> FourierModel:
     """Return the same function, with other numbers subtracted from the columns."""
-    constants = model.constants + (origins - model.origins) @ model.weights
-    return replace(model, origins=origins, constants=constants)
+    shift = origins - model.origins
+    added = np.concatenate([shift[model.seen] @ model.turns, shift @ model.slopes])
+    return replace(model, origins=origins, constants=model.constants + added)
 
 
 def on_common_columns(model: FourierModel, other: FourierModel) -> FourierModel:
     """Return the same function, whose phases and tables also read what another model reads."""
     seen = np.union1d(model.seen, other.seen)
-    turns = model.weights[seen, : model.n_waves]
+    turns = np.zeros((len(seen), model.n_waves))
+    turns[np.searchsorted(seen, model.seen)] = model.turns
     return on_knots(replace(model, seen=seen, turns=turns), other.knot_columns, other.knots)
 
 

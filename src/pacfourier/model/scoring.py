@@ -79,8 +79,6 @@ def interpolated(x: Any, knots: FloatArray, table: FloatArray) -> FloatArray:
 
 def clipped(X: Any, low: FloatArray, high: FloatArray) -> Any:
     """Return rows with each column clipped to its limits. Those of sparse rows contain zero."""
-    if not (np.isfinite(low).any() or np.isfinite(high).any()):
-        return X
     if not hasattr(X, "tocsr"):
         return namespace(X).clip(X, matching(X, low), matching(X, high))
     found = X.tocsr(copy=True)
@@ -122,7 +120,8 @@ def row_scores(X: FloatArray, model: Terms, limit: float = np.inf) -> FloatArray
                 scores[block] = np.nan
                 continue
             if model.limits:
-                rows = np.clip(rows, *model.limits)
+                rows = np.maximum(rows, model.limits[0])
+                np.minimum(rows, model.limits[1], out=rows)
             values = buffer[: len(rows)]
             write_values(rows, model, values, is_sparse=is_sparse)
             write_scores(values, model, scores[block])
