@@ -35,10 +35,6 @@ from pacfourier import (
     alignment_losses,
     bounds,
 )
-from pacfourier.core.alignment.sums import alignment_sums
-from pacfourier.core.alignment.targets import target_of
-from pacfourier.core.prior.frequencies import FrequencyPool
-from pacfourier.spectra import RBF
 from pages import markdown, write_between_marks
 from reproduction.datasets import load
 from ten_digits import ten_digits
@@ -73,25 +69,6 @@ def loss_rows(name):
     bare = time_ratio(ours, lambda: bare_product(X, frequencies, out))
     yield Row(f"losses / bare float32 product, {name} shape", bare, "<=", 1.2, "x")
     yield peak_row(f"peak extra memory of losses, {name} shape", ours, 200)
-
-
-def structured_rows():
-    """Compare structured losses with a bare matrix product, d = 784, N = 20,000."""
-    n_samples, n_features, n_frequencies = 8_192, 784, 20_000
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((n_samples, n_features), dtype=np.float32)
-    y = np.where(rng.random(n_samples) < 0.5, -1, 1)
-    target = target_of(y)
-    pool = FrequencyPool(RBF(0.5 / n_features), n_frequencies, n_features, 0, "structured")
-    frequencies = pool[:]
-
-    def losses():
-        sums = alignment_sums(X, y, target, pool)
-        return sums.losses(target.agreement(sums.totals))
-
-    ratio = time_ratio(lambda: product_in_blocks(X, frequencies), losses)
-    yield Row("bare float32 product / losses, structured", ratio, ">=", 5.0, "x")
-    yield peak_row("peak extra memory of losses, structured", losses, 200)
 
 
 def adult_rows():
@@ -348,7 +325,7 @@ def peak_row(name, call, goal):
 def groups():
     """Return functions that yield rows: those on real data only if the data are there."""
     found = [partial(loss_rows, name) for name in SHAPES]
-    found += [structured_rows, scaling_rows, start_rows, large_rows, prediction_rows]
+    found += [scaling_rows, start_rows, large_rows, prediction_rows]
     if Path(os.environ.get("PACFOURIER_DATA", ""), "adult.data.gz").is_file():
         return [*found, adult_rows, farm_rows, digit_rows, landmark_rows, certificate_rows]
     print("The rows on real data are skipped: set PACFOURIER_DATA to the folder of the data.")

@@ -7,7 +7,6 @@ from sklearn.gaussian_process import kernels as gp
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from pacfourier.core.prior.frequencies import FrequencyPool
-from pacfourier.core.prior.structured import padded_size
 from pacfourier.spectra import (
     RBF,
     Laplacian,
@@ -33,19 +32,14 @@ SPECTRA = [
 DIRECTION = np.array([0.8, -0.5, 0.3, 0.9, -0.2])
 
 
-@pytest.mark.parametrize("sampling", ["iid", "structured"])
 @pytest.mark.parametrize("n_features", [1, 2, 5])
 @pytest.mark.parametrize("spectrum", SPECTRA, ids=repr)
-def test_bochner_mean_cosine_is_the_kernel(spectrum, n_features, sampling):
-    """Hoeffding over independent groups of rows: two-sided, failure probability 1e-6.
-
-    Structured rows share signs in blocks; ``test_structured`` looks more closely at their bias.
-    """
+def test_bochner_mean_cosine_is_the_kernel(spectrum, n_features):
+    """Hoeffding over independent groups of rows: two-sided, failure probability 1e-6."""
     n_frequencies = 2**17
-    frequencies = FrequencyPool(spectrum, n_frequencies, n_features, 7, sampling)[:]
+    frequencies = FrequencyPool(spectrum, n_frequencies, n_features, 7)[:]
     deltas = np.outer([0.1, 0.5, 1.0, 2.0], DIRECTION[:n_features])
-    group = padded_size(n_features) if sampling == "structured" else 1
-    radius = np.sqrt(2 * np.log(2 * len(deltas) / 1e-6) * group / n_frequencies)
+    radius = np.sqrt(2 * np.log(2 * len(deltas) / 1e-6) / n_frequencies)
     estimates = np.cos(frequencies.astype(np.float64) @ deltas.T).mean(axis=0)
     assert np.abs(estimates - spectrum.kernel(deltas)).max() < radius
 

@@ -12,7 +12,6 @@ from scipy import sparse
 from pacfourier import OKRFF, PBRFF, RFF, BoostedRFF, GibbsRFF, PBLandmarks, RBFLandmarks
 
 CLASSES = ("binary", "multiclass")
-SAMPLINGS = ("iid", "structured")
 KERNELS = ("rbf", "laplacian", "matern", "rational_quadratic")
 # Beyond such phases not even double precision knows the angle.
 LARGEST_PHASE = 1e9
@@ -83,7 +82,6 @@ def learned_parameters(rng: np.random.Generator, seed: int, case: Case) -> dict[
         "class_weight": [None, "balanced"][rng.integers(2)],
         "precision": str(rng.choice(["auto", "single", "double"])),
         "target_type": case.target_type,
-        "sampling": str(rng.choice(SAMPLINGS)),
         "random_state": seed,
         **random_prior(rng),
     }

@@ -134,7 +134,6 @@ class BestRFF(LearnedFourierMap):
         n_candidates=200,
         draw="distinct",
         class_weight="balanced",
-        sampling="iid",
         precision="auto",
         random_state=0,
     ):
@@ -146,7 +145,6 @@ class BestRFF(LearnedFourierMap):
         self.n_candidates = n_candidates
         self.draw = draw
         self.class_weight = class_weight
-        self.sampling = sampling
         self.precision = precision
         self.random_state = random_state
 

@@ -9,10 +9,7 @@ from pacfourier.core import loops
 from pacfourier.core.alignment.sums import alignment_sums, signed_waves
 from pacfourier.core.alignment.targets import ClassTarget
 from pacfourier.core.precision import magnitudes_of, mean_phase_sizes, phase_sizes, single_rounding
-from pacfourier.core.prior.frequencies import FrequencyPool
-from pacfourier.core.prior.structured import root_mean_square
 from pacfourier.core.products import ROW_BLOCK, turn_blocks
-from pacfourier.spectra import RBF
 
 TURNS = np.linspace(-0.5, 0.5, 200_001)
 
@@ -111,20 +108,6 @@ def test_a_random_walk_is_no_bound():
     walk = 3e-6 + (4 + np.sqrt(4096)) * 2.0**-24 * sizes
     errors = np.abs(single.waves.sum(axis=0) - double.waves.sum(axis=0)) / 300
     assert errors.max() > 10 * walk.max()
-
-
-@pytest.mark.parametrize("n_features", [5, 200, 784])
-def test_structured_frequencies_are_within_the_allowance(n_features, rng):
-    X = rng.choice([0.0, 0.3, 1.0], (200, n_features))
-    pool = FrequencyPool(RBF(0.05), 300, n_features, seed=3, sampling="structured")
-    single, _ = both_precisions(X, pool)
-    # The frequencies of the transforms are not rounded to single precision, unlike explicit rows.
-    phases = X @ pool[np.arange(300)].T
-    y = (np.arange(200) % 3 == 0).astype(int)
-    waves = np.stack([np.exp(1j * phases[y == code]).sum(axis=0) for code in range(2)])
-    rounded = single.rounding + 2.0**-23 * np.abs(phases).mean(axis=0)
-    assert (np.abs(single.waves - waves) / 200 <= rounded).all()
-    assert root_mean_square(X) == pytest.approx(np.sqrt(np.square(X).sum(axis=1).mean()))
 
 
 def test_what_the_allowance_is_computed_from(rng):

@@ -57,7 +57,6 @@ CASES = {
     "zero gamma": (lambda: small(gamma=0).fit(X, Y), "gamma must be positive"),
     "unknown gamma": (lambda: small(gamma="auto").fit(X, Y), "gamma must be positive or one of"),
     "unknown spectrum": (lambda: small(kernel="poly").fit(X, Y), "kernel must be a Spectrum"),
-    "unknown sampling": (lambda: small(sampling="grid").fit(X, Y), "sampling must be one of"),
     "unknown labels": (lambda: small(target_type="ranks").fit(X, Y), "target_type must be"),
     "unknown precision": (lambda: small(precision="half").fit(X, Y), "precision must be one of"),
     "unknown draw": (lambda: small(draw="best").fit(X, Y), "draw must be one of"),

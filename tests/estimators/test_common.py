@@ -48,7 +48,6 @@ def test_scikit_learn_contract(estimator, check):
         pacfourier.OKRFF(20, n_candidates=200, mu=1.5, gamma=0.3),
         pacfourier.RFF(20, kernel="matern", gamma="median"),
         pacfourier.BoostedRFF(20, n_rounds=1, n_steps=10),
-        pacfourier.PBRFF(20, n_candidates=200, sampling="structured"),
         pacfourier.GibbsRFF(5, n_particles=5, n_steps=2, certify=1 / 3),
         pacfourier.FourierRegressor(5, loss="huber", alpha=3.0, piecewise=False),
     ],

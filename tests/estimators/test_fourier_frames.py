@@ -13,6 +13,7 @@ from sklearn.inspection import permutation_importance
 from sklearn.model_selection import cross_val_score
 
 from pacfourier import FourierClassifier, FourierRegressor
+from pacfourier.data.holdout import Kinship
 from pacfourier.estimators.base import drawn_seed
 from pacfourier.estimators.frames import check_no_text, fitted_encoder, needs_encoding, taken
 
@@ -113,7 +114,7 @@ def test_rows_held_out_have_no_part_in_what_is_learned(frame, y, rng):
     Whatever stands in them, the same model comes out, bit by bit.
     """
     model = clone(CLASSIFIER).set_params(certify=0.3)
-    held_out = clone(model)._read(frame, y, None, drawn_seed(0)).held_out
+    held_out = clone(model)._read(frame, y, None, Kinship(), drawn_seed(0)).held_out
     assert len(held_out) == np.ceil(0.3 * N)
     other = frame.copy()
     other["city"] = other["city"].cat.add_categories(["Oslo"])
@@ -139,7 +140,7 @@ def test_a_gap_in_a_row_held_out_changes_nothing(rng):
     frame = pd.DataFrame(rng.standard_normal((100, 3)), columns=list("abc"))
     y = frame["a"] > 0
     model = clone(CLASSIFIER).set_params(certify=0.4)
-    held_out = clone(model)._read(frame, y, None, drawn_seed(0)).held_out
+    held_out = clone(model)._read(frame, y, None, Kinship(), drawn_seed(0)).held_out
     other = frame.copy()
     other.iloc[held_out[0], 0] = np.nan
     plain, encoded = clone(model).fit(frame, y), clone(model).fit(other, y)
@@ -151,7 +152,7 @@ def test_a_gap_in_a_row_held_out_changes_nothing(rng):
 
 def test_the_certificate_is_that_of_the_rows_held_out(small, y):
     model = clone(CLASSIFIER).set_params(certify=0.3, duplicates="genuine").fit(small, y)
-    held_out = clone(model)._read(small, y, None, drawn_seed(0)).held_out
+    held_out = clone(model)._read(small, y, None, Kinship(), drawn_seed(0)).held_out
     error = 1 - model.score(taken(small, held_out), y[held_out])
     assert model.certificate_.observed_error == pytest.approx(error)
     assert model.certificate_.error > error

@@ -351,24 +351,6 @@ def test_every_spectrum_takes_every_bandwidth(name, gamma, iris):
     assert LogisticRegression(C=100, max_iter=1000).fit(features, y).score(features, y) > 0.8
 
 
-@pytest.mark.parametrize("estimator", LEARNED)
-def test_structured_candidates_serve_all_that_is_learned(estimator, rng):
-    """Losses of parts add up; single precision moves a loss by 1e-5 at most (three roundings)."""
-    X = rng.standard_normal((200, 90), dtype=np.float32)
-    y = (X[:, 0] > 0).astype(int)
-    model = estimator(
-        10, n_candidates=500, sampling="structured", precision="single", random_state=0
-    )
-    whole = clone(model).fit(X, y)
-    parts = [clone(model).partial_fit(X[rows], y[rows]) for rows in (slice(70), slice(70, 200))]
-    expected = alignment_losses(X.astype(np.float64), y, whole.pool_[:])
-    for fitted in (whole, parts[0].merge(parts[1]), clone(model).fit(sparse.csr_matrix(X), y)):
-        np.testing.assert_allclose(fitted.losses_, expected, rtol=0, atol=1e-5)
-    np.testing.assert_array_equal(whole.frequencies_, whole.pool_[:][whole.kept_])
-    assert whole.transform(X).shape == (200, 20)
-    assert 0 < whole.certificate().value <= 1
-
-
 @pytest.mark.parametrize("kind", [PBRFF, OKRFF])
 def test_a_new_fit_forgets_names_and_classes(kind, rng):
     pandas = pytest.importorskip("pandas")

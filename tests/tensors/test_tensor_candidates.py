@@ -34,9 +34,8 @@ def test_candidates_have_the_bits_of_the_host(device, seed, n_features):
 
 
 @pytest.mark.parametrize("spectrum", SPECTRA, ids=repr)
-@pytest.mark.parametrize("sampling", ["iid", "structured"])
-def test_every_prior_and_sampling_is_that_of_the_host(device, spectrum, sampling):
-    assert_same_bits(FrequencyPool(spectrum, 600, 7, 5, sampling), slice(10, 600), device)
+def test_every_prior_is_that_of_the_host(device, spectrum):
+    assert_same_bits(FrequencyPool(spectrum, 600, 7, 5), slice(10, 600), device)
 
 
 def test_many_candidates_have_the_bits_of_the_host(device):

@@ -17,10 +17,7 @@ from pacfourier.core.forks import hold_while_forking
 hold_while_forking(global_compiler_lock)
 
 # The files in this folder that compiled functions take functions and constants from.
-_SOURCES = (
-    "compiled.py", "loops.py", "products.py", "sparse_products.py",
-    "prior/hadamard.py",
-)  # fmt: skip
+_SOURCES = ("compiled.py", "loops.py", "sparse_products.py")
 
 
 @cache

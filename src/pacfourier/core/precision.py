@@ -140,10 +140,6 @@ def single_rounding(sizes: FloatArray, n_steps: int) -> FloatArray:
     These are 1.7e-5 together. For :math:`2 c^2 - 1` and :math:`2 s c` of the full angle, the same
     steps give 6e-5 in place of 4 times 2e-5, and twice the error of the phase.
 
-    For structured frequencies, k + 4 counts the stages of the transforms and s is the length of the
-    frequency times the root mean square of the lengths of the rows. Every stage is an orthogonal
-    map up to its scale, and rounds each number once.
-
     Parameters
     ----------
     sizes : array of shape (n_frequencies,)

@@ -25,8 +25,6 @@ LARGEST_BAND = 2**21
 # Frequencies that are stored column by column come in bands of one chunk of sparse products in
 # single precision (see ``_chunk_size``), which then need no copy of them.
 COLUMN_BAND = 64
-# Rows of X that structured transforms take together. Fewer would not fill the vectors.
-ROWS_SIDE_BY_SIDE = 64
 # If at most this share of the numbers is not zero, only those are multiplied.
 _LARGEST_DENSITY = 0.25
 # With fewer frequencies, finding the zeros takes longer than multiplying them.

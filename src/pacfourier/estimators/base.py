@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacfourier.core.alignment.targets import Target
 from pacfourier.core.features import features_within, fourier_features, fourier_kernel
 from pacfourier.core.prior.bandwidth import median_gamma, median_rows, scale_gamma
-from pacfourier.core.prior.frequencies import FrequencyPool, Sampling
+from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.data.blocks import BlockedSample, blocked_sample
 from pacfourier.data.samples import (
     Reader,
@@ -198,13 +198,11 @@ def lazily_predicted(estimator: Any, X: Any, method: str, attributes: tuple[str,
     return dask.predicted(estimator, X, method, attributes)
 
 
-def prior_pool(
-    sample: AnySample, estimator: Any, n_frequencies: int, sampling: Sampling = "iid"
-) -> FrequencyPool:
+def prior_pool(sample: AnySample, estimator: Any, n_frequencies: int) -> FrequencyPool:
     """Return frequencies from the prior that an estimator's parameters describe."""
     seed = drawn_seed(estimator.random_state)
     spectrum = prior_spectrum(sample, estimator, np.random.default_rng(seed))
-    return FrequencyPool(spectrum, n_frequencies, sample.n_features, seed, sampling)
+    return FrequencyPool(spectrum, n_frequencies, sample.n_features, seed)
 
 
 def prior_spectrum(sample: AnySample, estimator: Any, rng: np.random.Generator) -> Spectrum:

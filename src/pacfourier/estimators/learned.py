@@ -207,7 +207,7 @@ class LearnedFourierMap(SupervisedFourierMap):
         if type(other) is not type(self) or self.pool_ != other.pool_:
             raise ValueError(
                 "merge needs two estimators over the same candidates: the same class, "
-                "n_candidates, kernel, gamma and sampling, and the same integer as "
+                "n_candidates, kernel and gamma, and the same integer as "
                 f"random_state, got {self} and {other}."
             )
         mine, theirs = self._target, other._target
@@ -329,7 +329,7 @@ class LearnedFourierMap(SupervisedFourierMap):
             if is_first:
                 draft._prior_source = prior_source(self)
                 draft._target = self._first_target(sample, classes)
-                draft.pool_ = prior_pool(sample, self, self.n_candidates, self.sampling)
+                draft.pool_ = prior_pool(sample, self, self.n_candidates)
             else:
                 check_same_classes(self._target, classes)
             seed = draft.pool_.seed if self.draw in DRAWS_FROM_ROWS else None

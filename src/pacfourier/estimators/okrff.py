@@ -3,7 +3,6 @@
 from typing import Any
 
 from pacfourier.core.alignment.targets import TargetType
-from pacfourier.core.prior.frequencies import Sampling
 from pacfourier.estimators.learned import LearnedFourierMap
 from pacfourier.pacbayes.balls import DivergenceBall
 from pacfourier.spectra import Spectrum
@@ -72,13 +71,6 @@ class OKRFF(LearnedFourierMap):
         computed, and centres the agreement of two labels at zero (see ``selection_losses_``).
         None uses the losses of the paper. The option only matters if y holds classes, and not
         for two classes of equal size.
-    sampling : {"iid", "structured"}, default="iid"
-        How the candidates are drawn together.
-
-        - "iid": independently.
-        - "structured": as products of random signs and Walsh-Hadamard transforms. The fit is
-          several times faster on dense data with hundreds of features, at about the same error
-          (see ``docs/structured.md``).
     precision : {"auto", "single", "double"}, default="auto"
         Floating-point precision of the products of samples and frequencies. "auto" is double
         for small problems and single otherwise. Products that are too large for single
@@ -144,7 +136,6 @@ class OKRFF(LearnedFourierMap):
         n_candidates: int = 20000,
         draw: str = "weighted",
         class_weight: str | None = "balanced",
-        sampling: Sampling = "iid",
         precision: str = "auto",
         random_state: Any = None,
     ) -> None:
@@ -157,6 +148,5 @@ class OKRFF(LearnedFourierMap):
         self.n_candidates = n_candidates
         self.draw = draw
         self.class_weight = class_weight
-        self.sampling = sampling
         self.precision = precision
         self.random_state = random_state

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 from sklearn import datasets
 
-from pacfourier import PBRFF, FourierClassifier, FourierRegressor, certify_predictions
+from pacfourier import PBRFF, FourierClassifier, FourierRegressor, certify
 from pacfourier.core.alignment.hidden_copies import (
     MOST_COLUMNS,
     MOST_ROWS,
@@ -14,7 +14,7 @@ from pacfourier.core.alignment.hidden_copies import (
     n_pairs,
     repeated_share,
 )
-from pacfourier.estimators.certify_predictions import row_summary
+from pacfourier.estimators.prediction_certificates import row_summary
 from pacfourier.tabular.row_digests import GAP
 
 SETS = ["iris", "wine", "breast_cancer", "diabetes"]
@@ -194,7 +194,7 @@ def test_certificates_warn_of_hidden_copies(rng):
     lines = [
         sample_line(model.certificate_),
         sample_line(PBRFF(5, random_state=0).fit(X, y).certificate()),
-        sample_line(certify_predictions(model, frame, y)),
+        sample_line(certify(model, frame, y)),
     ]
     assert {line.status for line in lines} == {"declared"}
     assert "declared, although" in lines[0].reason

@@ -19,14 +19,12 @@ from pacfourier.core.prior.frequencies import (
 )
 from pacfourier.spectra import RBF, Laplacian, Matern, multiscale
 
-SAMPLINGS = ["iid", "structured"]
 SPECTRA = [RBF(0.5), Laplacian(0.5), Matern(0.5), multiscale()]
 
 
-@pytest.mark.parametrize("sampling", SAMPLINGS)
 @pytest.mark.parametrize("spectrum", SPECTRA, ids=lambda s: type(s).__name__)
-def test_pool_does_not_depend_on_how_it_is_read(spectrum, sampling, rng):
-    pool = FrequencyPool(spectrum, 3 * _UNIT + 17, 5, 11, sampling)
+def test_pool_does_not_depend_on_how_it_is_read(spectrum, rng):
+    pool = FrequencyPool(spectrum, 3 * _UNIT + 17, 5, 11)
     whole = pool[:]
     pieces = np.concatenate([pool[start : start + 100] for start in range(0, len(pool), 100)])
     indices = rng.integers(0, len(pool), 50)
@@ -66,10 +64,9 @@ def test_kernels_that_have_no_hash_are_drawn_every_time():
     np.testing.assert_array_equal(pool[:9], FrequencyPool(RBF(0.5), 2000, 5, 11)[:9])
 
 
-@pytest.mark.parametrize("sampling", SAMPLINGS)
-def test_pool_is_a_prefix_of_a_larger_pool(sampling):
-    small = FrequencyPool(RBF(), 100, 4, 3, sampling)[:]
-    large = FrequencyPool(RBF(), 2000, 4, 3, sampling)[:100]
+def test_pool_is_a_prefix_of_a_larger_pool():
+    small = FrequencyPool(RBF(), 100, 4, 3)[:]
+    large = FrequencyPool(RBF(), 2000, 4, 3)[:100]
     np.testing.assert_array_equal(small, large)
 
 
@@ -87,9 +84,8 @@ def test_seeds_give_other_frequencies():
             assert not np.isclose(first, second).any(axis=1).all()
 
 
-@pytest.mark.parametrize("sampling", SAMPLINGS)
-def test_no_frequency_comes_twice(sampling):
-    pool = FrequencyPool(RBF(0.5), 4 * _UNIT, 3, 11, sampling)
+def test_no_frequency_comes_twice():
+    pool = FrequencyPool(RBF(0.5), 4 * _UNIT, 3, 11)
     assert len(np.unique(np.abs(pool[:]), axis=0)) == len(pool)
 
 
@@ -117,11 +113,6 @@ def test_normals_are_standard_and_independent():
     assert np.abs(squares).max() < z / np.sqrt(len(normals))
 
 
-def test_unknown_sampling_is_refused():
-    with pytest.raises(ValueError, match="sampling must be one of"):
-        FrequencyPool(RBF(), 10, 3, 0, "halton")
-
-
 @given(
     st.integers(1, 70), st.integers(1, 40), st.integers(0, 2**64 - 1), st.data(),
     st.sampled_from(SPECTRA),
@@ -139,9 +130,8 @@ def test_some_columns_have_the_bits_of_the_whole_rows(n_features, n_rows, seed, 
     np.testing.assert_array_equal(found, pool[rows][:, columns])
 
 
-@pytest.mark.parametrize("sampling", SAMPLINGS)
-def test_some_columns_of_every_sampling(sampling):
-    pool = FrequencyPool(RBF(0.5), 2 * _UNIT, 9, 3, sampling)
+def test_some_columns():
+    pool = FrequencyPool(RBF(0.5), 2 * _UNIT, 9, 3)
     columns = np.array([0, 4, 8])
     np.testing.assert_array_equal(pool.columns(slice(3, 40), columns), pool[3:40][:, columns])
     chosen = ChosenFrequencies(pool, np.array([700, 2, 30]), columns)

@@ -36,12 +36,6 @@ from pacfourier.core.precision import (
     single_rounding,
 )
 from pacfourier.core.prior.frequencies import ChosenFrequencies, FrequencyPool
-from pacfourier.core.prior.structured import (
-    root_mean_square,
-    rounded_stages,
-    structured_phase_sizes,
-    structured_sums,
-)
 from pacfourier.core.products import COLUMN_BAND, cut, frequency_bands, row_parts, turn_blocks
 from pacfourier.core.threads import run_tasks
 
@@ -297,31 +291,13 @@ def wave_sums(
     """Return the waves, harmonics and rounding of ``AlignmentSums``.
 
     Each thread takes one band of frequencies, or one part of the rows, at a time, so it needs
-    memory for a few blocks only. Structured frequencies use fast transforms if single precision is
-    sufficient. In double precision they are computed like other frequencies, because transforms
-    do not round the frequencies to float32 and the difference would show.
+    memory for a few blocks only.
     """
     X, frequencies = _on_used_columns(X, frequencies)
     waves = np.empty((weighted.shape[1], len(frequencies)), dtype=np.complex128)
     harmonics = np.empty(len(frequencies), dtype=np.complex128)
     rounding = np.zeros(len(frequencies))
     magnitudes = magnitudes_of(X)
-    remaining = np.arange(len(frequencies))
-    # The transform of a sparse row is dense, so explicit frequencies are faster for sparse data.
-    if (
-        isinstance(frequencies, FrequencyPool)
-        and frequencies.is_structured
-        and isinstance(X, np.ndarray)
-    ):
-        radii = frequencies.radii()
-        sizes = structured_phase_sizes(radii, magnitudes.largest)
-        groups = dict(precision_groups(sizes, precision))
-        if np.float32 in groups:
-            single = groups[np.float32]
-            lengths = radii[single] * root_mean_square(X)
-            rounding[single] = single_rounding(lengths, rounded_stages(X.shape[1]))
-            waves[:], harmonics[:] = structured_sums(X, weighted, frequencies.signs, radii)
-            remaining = groups.get(np.float64, remaining[:0])
 
     def write(group: _Group, sums: tuple[ComplexArray, ComplexArray]) -> None:
         waves[:, group.places], harmonics[group.places] = sums
@@ -331,7 +307,7 @@ def wave_sums(
         for group in _precise_groups(frequencies, columns, magnitudes, precision):
             write(group, _band_sums(X, weighted, group))
 
-    bands = _bands_of(frequencies, remaining, X.shape[1])
+    bands = _bands_of(frequencies, np.arange(len(frequencies)), X.shape[1])
     if len(bands) >= _FEW_BANDS:
         run_tasks(fill, bands)
         return waves, harmonics, rounding
@@ -359,7 +335,7 @@ def _on_used_columns(
         chosen = frequencies
     else:
         return X, frequencies
-    if not sparse.issparse(X) or chosen.pool.sampling != "iid":
+    if not sparse.issparse(X):
         return X, frequencies
     is_used = np.zeros(X.shape[1], dtype=bool)
     is_used[X.indices] = True

@@ -4,34 +4,22 @@ Row m of the pool depends on ``(seed, m)`` only. Any thread or worker can comput
 when it needs them, and forget them afterwards. Memory does not grow with the size of the pool.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacfourier.arrays import FloatArray, IntArray
-from pacfourier.core.prior.structured import (
-    chi_radii,
-    padded_size,
-    random_signs,
-    structured_directions,
-)
+from pacfourier.arrays import IntArray
 from pacfourier.core.products import aligned_zeros
 from pacfourier.spectra import Spectrum
-
-Sampling = Literal["iid", "structured"]
-_SAMPLINGS = ("iid", "structured")
 
 # Number of rows whose scales are drawn together.
 _UNIT = 512
 # How many units draw their scales together, if a row has one scale: those of 32,768 rows.
 _UNITS_TOGETHER = 64
-# Streams of random numbers of a pool. Unit u of its rows uses stream FIRST_UNIT + u, and band b of
-# structured rows uses stream (COUPLING_STREAM, b).
-DRAW_STREAM, COUPLING_STREAM, FIRST_UNIT = 0, 1, 2
+# Streams of random numbers of a pool. Unit u of its rows uses stream FIRST_UNIT + u.
+DRAW_STREAM, FIRST_UNIT = 0, 2
 
 
 @dataclass(frozen=True)
@@ -49,20 +37,6 @@ class FrequencyPool:
         The shape of the pool.
     seed : int
         Between 0 and 2**64 - 1.
-    sampling : {"iid", "structured"}
-        How the frequencies depend on each other. "iid" draws them independently from the prior.
-        "structured" uses products of random signs and Walsh-Hadamard transforms, and has the law of
-        the prior only nearly. It is meant for wide dense data, because one sample and one frequency
-        cost O(log n_features) instead of O(n_features).
-
-    Notes
-    -----
-    A structured row is the first ``n_features`` entries of a longer row. The longer row has p
-    entries, where p is a power of two and at least 128, and it has the length of a standard normal
-    vector of p coordinates. The mean zero and the covariance I are exact. Before the cut, so are
-    the law of the length and the orthogonality of the p rows of a band. The law of the direction
-    is approximate: it takes finitely many values and is only nearly uniform. The mean cosine
-    therefore differs from the kernel by a small bias (see ``docs/structured.md``).
 
     Examples
     --------
@@ -76,11 +50,6 @@ class FrequencyPool:
     n_frequencies: int
     n_features: int
     seed: int
-    sampling: Sampling = "iid"
-
-    def __post_init__(self) -> None:
-        if self.sampling not in _SAMPLINGS:
-            raise ValueError(f"sampling must be one of {_SAMPLINGS}, got {self.sampling!r}.")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -92,17 +61,9 @@ class FrequencyPool:
 
     def __getitem__(self, rows: slice | IntArray) -> NDArray[np.float32]:
         indices = np.arange(self.n_frequencies)[rows]
-        if self.sampling == "iid":
-            frequencies = _standard_normals(self.seed, indices, self.n_features)
-            # In place, because fresh memory for wide rows takes longer than the product.
-            frequencies *= self.scales(indices)
-            return frequencies
-        frequencies = np.empty((len(indices), self.n_features), dtype=np.float32)
-        for unit, members in _members_by_unit(indices):
-            within = indices[members] - unit * _UNIT
-            rng = self.stream(FIRST_UNIT + unit)
-            scales = self.spectrum.scales(rng, _UNIT, self.n_features)[within].astype(np.float32)
-            frequencies[members] = scales * self._structured_normals(unit, within, rng)
+        frequencies = _standard_normals(self.seed, indices, self.n_features)
+        # In place, because fresh memory for wide rows takes longer than the product.
+        frequencies *= self.scales(indices)
         return frequencies
 
     def columns(
@@ -113,11 +74,9 @@ class FrequencyPool:
     ) -> NDArray[np.float32]:
         """Return ``self[rows][:, columns]`` to the bit, stored column by column.
 
-        With the sampling "iid", numbers are made for these columns only, or for up to three more
-        per column. If ``scales`` are given, they are ``self.scales(rows)``.
+        Numbers are made for these columns only, or for up to three more per column. If ``scales``
+        are given, they are ``self.scales(rows)``.
         """
-        if self.sampling != "iid":
-            return np.asfortranarray(self[rows][:, columns])
         indices = np.arange(self.n_frequencies)[rows]
         if scales is None:
             scales = self.scales(indices)
@@ -128,7 +87,7 @@ class FrequencyPool:
     def scales(self, indices: IntArray) -> NDArray[np.float32]:
         """Return the scales of some rows, of shape (n_rows, 1) or (n_rows, n_features).
 
-        Only for the sampling "iid", in which a row is a standard normal vector times its scale.
+        A row is a standard normal vector times its scale.
         """
         is_small = self.n_frequencies <= _UNITS_TOGETHER * _UNIT
         if is_small and self.spectrum.has_one_scale and self._is_hashable():
@@ -167,39 +126,6 @@ class FrequencyPool:
     def stream(self, *index: int) -> np.random.Generator:
         """Return one of the independent random streams that belong to the pool."""
         return np.random.default_rng([self.seed, *index])
-
-    def signs(self, band: int) -> NDArray[np.float32]:
-        """Return the signs of one band of structured rows, given the number of the band.
-
-        A band has ``padded_size(n_features)`` rows.
-        """
-        return random_signs(self.stream(COUPLING_STREAM, band), padded_size(self.n_features))
-
-    @property
-    def is_structured(self) -> bool:
-        """Whether each row is a structured direction times one number."""
-        return self.sampling == "structured" and self.spectrum.has_one_scale
-
-    def radii(self) -> FloatArray:
-        """Return the factors by which the structured directions are multiplied, one per row."""
-        radii = []
-        for unit in range(-(-self.n_frequencies // _UNIT)):
-            rng = self.stream(FIRST_UNIT + unit)
-            scales = self.spectrum.scales(rng, _UNIT, self.n_features)
-            radii.append(scales * chi_radii(rng, _UNIT, self.n_features))
-        return np.concatenate(radii)[: self.n_frequencies, 0]
-
-    def _structured_normals(
-        self, unit: int, within: IntArray, rng: np.random.Generator
-    ) -> FloatArray:
-        normals = chi_radii(rng, _UNIT, self.n_features)[within] * np.ones(self.n_features)
-        bands, positions = np.divmod(unit * _UNIT + within, padded_size(self.n_features))
-        for band in np.unique(bands):
-            members = bands == band
-            normals[members] *= structured_directions(
-                self.signs(int(band)), positions[members], self.n_features
-            )
-        return normals
 
 
 @lru_cache(maxsize=8)
@@ -245,17 +171,7 @@ class ChosenFrequencies:
         They are drawn once, because rows in another order than that of the pool would draw those of
         many units for each band.
         """
-        is_drawn_once = self.pool.sampling == "iid" and self.pool.spectrum.has_one_scale
-        return self.pool.scales(self.rows) if is_drawn_once else None
-
-
-def _members_by_unit(indices: IntArray) -> Iterator[tuple[int, IntArray]]:
-    """Yield the numbers of units, each with the positions of the indices that lie in it."""
-    units = indices // _UNIT
-    order = np.argsort(units, kind="stable")
-    ends = np.flatnonzero(np.diff(units[order])) + 1
-    for members in np.split(order, ends) if len(order) else []:
-        yield int(units[members[0]]), members
+        return self.pool.scales(self.rows) if self.pool.spectrum.has_one_scale else None
 
 
 def _distinct_units(indices: IntArray) -> tuple[IntArray, IntArray]:

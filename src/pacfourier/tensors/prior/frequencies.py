@@ -17,7 +17,7 @@ def placed_frequencies(
 
     Independent candidates are made there. Other pools are made on the host and copied.
     """
-    if not isinstance(frequencies, FrequencyPool) or frequencies.sampling != "iid":
+    if not isinstance(frequencies, FrequencyPool):
         return torch.as_tensor(frequencies[rows], device=device)
     first, stop, _ = rows.indices(len(frequencies))
     scales = queued(frequencies.scales(np.arange(first, stop)), device)
