@@ -125,7 +125,6 @@ def test_large_phases_take_double_precision(device):
         RBFLandmarks("random", gamma="multiscale", n_landmarks=5, random_state=0),
         RBFLandmarks("random", kernel="matern", n_landmarks=5, random_state=0),
         PBLandmarks("random", n_landmarks=5, random_state=0),
-        RBFLandmarks("complementary", n_landmarks=5, random_state=0),
     ],
     ids=repr,
 )

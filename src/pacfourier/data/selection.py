@@ -106,13 +106,6 @@ def _equal_shares(total: int, capacities: Sequence[int]) -> IntArray:
     return shares
 
 
-def medoids_among(
-    rows: IntArray, X: Any, y: NDArray[Any], count: int, rng: np.random.Generator
-) -> IntArray:
-    """Return so many of the given rows of X: medoids, an equal share for every class."""
-    return rows[_by_class("medoids", count, X[rows], y[rows], rng).indices]
-
-
 def _by_class(
     landmarks: str, count: int, X: Any, y: NDArray[Any], rng: np.random.Generator
 ) -> _Landmarks:

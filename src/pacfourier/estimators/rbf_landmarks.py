@@ -1,7 +1,5 @@
 """Kernel values between samples and landmarks, as features."""
 
-from functools import partial
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +18,6 @@ from pacfourier.estimators.base import (
     drawn_seed,
     prior_spectrum,
 )
-from pacfourier.estimators.complementary_landmarks import complementary_landmarks
 from pacfourier.spectra import Spectrum
 
 
@@ -38,7 +35,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
         self.classes_ = self._target.classes
         seed = drawn_seed(self.random_state)
         chosen = select_landmarks(
-            self._rule(sample, seed),
+            self.landmarks,
             self.n_landmarks,
             sample,
             np.random.default_rng([seed, 0]),
@@ -49,11 +46,6 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, SparseTransformer):
         if callable(self.landmarks):
             self._landmark_source = "function"
         return seed
-
-    def _rule(self, sample: AnySample, seed: int) -> Any:
-        """Return how to choose the landmarks, see ``select_landmarks``."""
-        del sample, seed
-        return self.landmarks
 
     @property
     def _n_features_out(self) -> int:
@@ -80,9 +72,6 @@ class RBFLandmarks(LandmarkMap):
         How to choose the landmarks.
 
         - "medoids": in each class, the samples nearest to the centroids of k-means.
-        - "complementary": samples chosen one after the other. Each is the one whose kernel best
-          explains what those before it do not explain about the classes. At most 300, also if
-          ``n_landmarks`` is a fraction.
         - "kmeans": in each class, the centroids themselves.
         - "random": samples drawn at random, without looking at the data.
         - "stratified": samples drawn at random in each class.
@@ -173,16 +162,6 @@ class RBFLandmarks(LandmarkMap):
             rng = np.random.default_rng(draft._choose_landmarks(sample))
             draft.spectrum_ = prior_spectrum(sample, self, rng)
         return self
-
-    def _rule(self, sample: AnySample, seed: int) -> Any:
-        if not (isinstance(self.landmarks, str) and self.landmarks == "complementary"):
-            return self.landmarks
-        return partial(
-            complementary_landmarks,
-            spectrum=prior_spectrum(sample, self, np.random.default_rng(seed)),
-            target=self._target,
-            is_fraction=not isinstance(self.n_landmarks, Integral),
-        )
 
     def transform(self, X: Any) -> Any:
         """Map samples to their kernel values with the landmarks.
