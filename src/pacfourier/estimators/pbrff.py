@@ -4,7 +4,7 @@ from typing import Any
 
 from pacfourier.core.alignment.targets import TargetType
 from pacfourier.core.prior.frequencies import Sampling
-from pacfourier.estimators.learned import LearnedFourierMap
+from pacfourier.estimators.learned_map import LearnedFourierMap
 from pacfourier.pacbayes.posteriors import Gibbs
 from pacfourier.spectra import Spectrum
 
