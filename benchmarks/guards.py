@@ -51,7 +51,7 @@ ROUNDING = 1e-9
 EPSILON = 0.05
 
 
-class Trial(NamedTuple):
+class GuardTrial(NamedTuple):
     """One sample: its certificate and the truth.
 
     Attributes
@@ -84,7 +84,7 @@ class Case:
     is_legal : bool
         Whether the theorem covers the sample, possibly with a declaration.
     trial : callable
-        From a random generator to a Trial.
+        From a random generator to a GuardTrial.
     rule : str
         When the rule refuses the value.
     is_exact : bool
@@ -94,15 +94,15 @@ class Case:
 
     name: str
     is_legal: bool
-    trial: Callable[[np.random.Generator], Trial]
+    trial: Callable[[np.random.Generator], GuardTrial]
     rule: str
     is_exact: bool = False
 
 
-def trial_of(certificate: Any, truth: float, *, is_due: bool) -> Trial:
+def trial_of(certificate: Any, truth: float, *, is_due: bool) -> GuardTrial:
     """Return the trial of a certificate."""
     value = None if certificate.violations else certificate.value
-    return Trial(value, min(certificate.details.value, certificate.ceiling), truth, is_due)
+    return GuardTrial(value, min(certificate.details.value, certificate.ceiling), truth, is_due)
 
 
 def repeated_share(X: np.ndarray) -> float:
@@ -141,7 +141,7 @@ def grid_law(*levels: int) -> AtomicLaw:
     return AtomicLaw(points, 0.2 + 0.6 * points[:, 0] / (levels[0] - 1))
 
 
-def atomic_trial(rng: np.random.Generator, *, law: AtomicLaw, n_samples: int) -> Trial:
+def atomic_trial(rng: np.random.Generator, *, law: AtomicLaw, n_samples: int) -> GuardTrial:
     """Independent rows of a law with atoms, which repeat by right."""
     X, y = law.sample(rng, n_samples)
     model = fitted(X, y)
@@ -150,28 +150,28 @@ def atomic_trial(rng: np.random.Generator, *, law: AtomicLaw, n_samples: int) ->
 
 def noise_trial(
     rng: np.random.Generator, *, draw: Callable[[np.random.Generator], np.ndarray]
-) -> Trial:
+) -> GuardTrial:
     """Independent rows with labels that say nothing: every kernel has the true loss 1/2."""
     X = draw(rng)
     model = fitted(X, rng.choice([-1, 1], len(X)))
     return trial_of(model.certificate(EPSILON), 0.5, is_due=repeated_share(X) > 0.01)
 
 
-def bootstrap_trial(rng: np.random.Generator, *, n_levels: int) -> Trial:
+def bootstrap_trial(rng: np.random.Generator, *, n_levels: int) -> GuardTrial:
     """3,000 rows drawn again and again from 100 rows of noise."""
     X, y = rng.integers(0, n_levels, (100, 6)).astype(float), rng.choice([-1, 1], 100)
     rows = rng.integers(0, 100, 3000)
     return trial_of(fitted(X[rows], y[rows]).certificate(EPSILON), 0.5, is_due=True)
 
 
-def merged_trial(rng: np.random.Generator) -> Trial:
+def merged_trial(rng: np.random.Generator) -> GuardTrial:
     """Two parts of 600 rows of noise, of which 200 are the same."""
     X, y = rng.standard_normal((1000, 5)), rng.choice([-1, 1], 1000)
     merged = fitted(X[:600], y[:600]).merge(fitted(X[400:], y[400:]))
     return trial_of(merged.certificate(EPSILON), 0.5, is_due=True)
 
 
-def upstream_trial(rng: np.random.Generator, *, step: Callable[[], Any]) -> Trial:
+def upstream_trial(rng: np.random.Generator, *, step: Callable[[], Any]) -> GuardTrial:
     """Put a step before the map that has learned the labels of the rows, which are noise."""
     X, y = rng.standard_normal((300, 150)), rng.choice([-1, 1], 300)
     fitted_step = step().fit(X, y)
@@ -179,21 +179,21 @@ def upstream_trial(rng: np.random.Generator, *, step: Callable[[], Any]) -> Tria
     return trial_of(certify(pipeline, epsilon=EPSILON), 0.5, is_due=True)
 
 
-def scaler_trial(rng: np.random.Generator, *, levels: int, shape: Any) -> Trial:
+def scaler_trial(rng: np.random.Generator, *, levels: int, shape: Any) -> GuardTrial:
     """Whole numbers and noise, scaled by what other rows of the same law say."""
     other, X = rng.integers(0, levels, (2, *shape)).astype(float)
     model = fitted(StandardScaler().fit(other).transform(X), rng.choice([-1, 1], len(X)))
     return trial_of(model.certificate(EPSILON, duplicates="genuine"), 0.5, is_due=False)
 
 
-def own_scaler_trial(rng: np.random.Generator, *, levels: int, shape: Any) -> Trial:
+def own_scaler_trial(rng: np.random.Generator, *, levels: int, shape: Any) -> GuardTrial:
     """Whole numbers and noise, scaled by what the rows themselves say."""
     X = StandardScaler().fit_transform(rng.integers(0, levels, shape).astype(float))
     model = fitted(X, rng.choice([-1, 1], len(X)))
     return trial_of(model.certificate(EPSILON, duplicates="genuine"), 0.5, is_due=True)
 
 
-def fresh_trial(rng: np.random.Generator, *, is_fresh: bool) -> Trial:
+def fresh_trial(rng: np.random.Generator, *, is_fresh: bool) -> GuardTrial:
     """Certify a map that learned noise by heart, on its own rows or on new ones."""
     X, y = rng.standard_normal((300, 20)), rng.choice([-1, 1], 300)
     model = PBRFF(10, beta=50.0, target_type="binary", random_state=0).fit(X, y)
@@ -216,7 +216,7 @@ def noise_model(n_rows: int, seed: int) -> tuple[pd.DataFrame, Any]:
     return table, fit_table(table, "y", FitSettings(n_frequencies=20, seed=seed)).model
 
 
-def table_trial(rng: np.random.Generator, *, is_fresh: bool, n_rows: int) -> Trial:
+def table_trial(rng: np.random.Generator, *, is_fresh: bool, n_rows: int) -> GuardTrial:
     """As before, for the error of a saved table model: the classes are noise."""
     first, model = noise_model(n_rows, int(rng.integers(2**31)))
     try:
@@ -224,10 +224,10 @@ def table_trial(rng: np.random.Generator, *, is_fresh: bool, n_rows: int) -> Tri
         value: float | None = fresh_certificate(model, open_table(table)).error
     except InputError:
         value = None
-    return Trial(value, value, 0.5, not is_fresh)
+    return GuardTrial(value, value, 0.5, not is_fresh)
 
 
-def margin_trial(rng: np.random.Generator) -> Trial:
+def margin_trial(rng: np.random.Generator) -> GuardTrial:
     """Certify a linear classifier of noise, on rows of norm 1,700: all have an error of 1/2.
 
     The weights are tiny, so their divergence is, too. The bound divides by the norms itself.
@@ -239,17 +239,17 @@ def margin_trial(rng: np.random.Generator) -> Trial:
     value = bounds.gaussian_linear(
         features=X, labels=y, w=w, prior_mean=np.zeros(150), epsilon=EPSILON
     ).value
-    return Trial(value, value, 0.5, False)
+    return GuardTrial(value, value, 0.5, False)
 
 
-def stream_trial(rng: np.random.Generator) -> Trial:
+def stream_trial(rng: np.random.Generator) -> GuardTrial:
     """Noise in 15 batches of 40 rows, stopped where bound="anytime" looks best."""
     model = PBRFF(10, n_candidates=100, beta=5.0, target_type="binary", random_state=0)
     best = 1.0
     for _ in range(15):
         model.partial_fit(rng.standard_normal((40, 3)), rng.choice([-1, 1], 40), classes=[-1, 1])
         best = min(best, model.certificate(EPSILON, bound="anytime").value)
-    return Trial(best, best, 0.5, False)
+    return GuardTrial(best, best, 0.5, False)
 
 
 # Certificates of predictors ---------------------------------------------------------------------
@@ -262,7 +262,7 @@ PREDICTED = np.array([[1, 0], [0, 0], [1, 1], [0, 1], [1, 1]])
 SHARES = np.array([0.992548, 0.00371825, 0.00371825, 0.00000775, 0.00000775])
 
 
-def label_rates_trial(rng: np.random.Generator) -> Trial:
+def label_rates_trial(rng: np.random.Generator) -> GuardTrial:
     """Recall and precision of both labels, together. The value is how far all are below theirs."""
     kinds = rng.choice(len(SHARES), 1000, p=SHARES)
     labels, predicted = LABELS[kinds], PREDICTED[kinds]
@@ -275,10 +275,10 @@ def label_rates_trial(rng: np.random.Generator) -> Trial:
         found = ClassificationCertificate(EPSILON, (), is_wrong, None, each)
         bounds_found = [*found.recall.values(), *found.precision.values()]
         spare.append(float((truth - bounds_found).min()))
-    return Trial(spare[0], spare[1], 0.0, False)
+    return GuardTrial(spare[0], spare[1], 0.0, False)
 
 
-def interval_trial(rng: np.random.Generator) -> Trial:
+def interval_trial(rng: np.random.Generator) -> GuardTrial:
     """Labels in cents around a constant prediction. The value is the coverage of the interval."""
     y, prediction = rng.integers(1, 2000, 5) / 100, -rng.integers(1, 2000) / 100
     rows, coverage = rng.integers(0, len(y), 200), 0.9
@@ -288,7 +288,7 @@ def interval_trial(rng: np.random.Generator) -> Trial:
     for each in (scores, errors):
         h = RegressionCertificate(EPSILON, (), errors, each).half_width(coverage)
         covered.append(float(np.mean((prediction - h <= y) & (y <= prediction + h))))
-    return Trial(covered[0], covered[1], coverage, False)
+    return GuardTrial(covered[0], covered[1], coverage, False)
 
 
 # Predictors: rows that were seen, weights, and rare classes --------------------------------------
@@ -300,13 +300,13 @@ def small_classifier(**parameters: Any) -> FourierClassifier:
     return FourierClassifier(5, **given)
 
 
-def error_trial(certificate: Any, truth: float, *, is_due: bool) -> Trial:
+def error_trial(certificate: Any, truth: float, *, is_due: bool) -> GuardTrial:
     """Return the trial of a certificate of errors. Without checks, all its assumptions hold."""
     value = None if certificate.violations else certificate.error
-    return Trial(value, replace(certificate, assumptions=()).error, truth, is_due)
+    return GuardTrial(value, replace(certificate, assumptions=()).error, truth, is_due)
 
 
-def step_trial(rng: np.random.Generator, *, step: Callable[[], Any], is_due: bool) -> Trial:
+def step_trial(rng: np.random.Generator, *, step: Callable[[], Any], is_due: bool) -> GuardTrial:
     """Fit a pipeline whose first step sees the rows held out. The labels are coin flips."""
     X, y = rng.standard_normal((300, 150)), rng.integers(0, 2, 300)
     fitted_step = step().fit(X, y)
@@ -315,7 +315,7 @@ def step_trial(rng: np.random.Generator, *, step: Callable[[], Any], is_due: boo
     return error_trial(certify(pipeline), 0.5, is_due=is_due)
 
 
-def own_rows_trial(rng: np.random.Generator, *, n_known: int) -> Trial:
+def own_rows_trial(rng: np.random.Generator, *, n_known: int) -> GuardTrial:
     """Certify a classifier of noise on rows that it learned from, or on 300 new ones."""
     X, y = rng.standard_normal((300, 50)), rng.integers(0, 2, 300)
     model = small_classifier().fit(X, y)
@@ -325,7 +325,7 @@ def own_rows_trial(rng: np.random.Generator, *, n_known: int) -> Trial:
     return error_trial(certify(model, *rows), 0.5, is_due=n_known > 0)
 
 
-def weighted_trial(rng: np.random.Generator, *, is_weighted: bool) -> Trial:
+def weighted_trial(rng: np.random.Generator, *, is_weighted: bool) -> GuardTrial:
     """One row in ten has the weight 5, and the opposite label of the others.
 
     If a classifier is wrong with probability e on the others, its error is 0.1 + 0.8 e, and its
@@ -339,14 +339,14 @@ def weighted_trial(rng: np.random.Generator, *, is_weighted: bool) -> Trial:
     return error_trial(model.certificate_, truth, is_due=is_weighted)
 
 
-def rare_trial(rng: np.random.Generator) -> Trial:
+def rare_trial(rng: np.random.Generator) -> GuardTrial:
     """One row in fifty has the second class, whatever X is: no error is below 0.02."""
     X, y = rng.standard_normal((150, 2)), (rng.random(150) < 0.02).astype(int)
     try:
         certificate = small_classifier(certify=0.5).fit(X, y).certificate_
     except ValueError:
         # Fits of one class, or of one whose only row comes last, are refused by right.
-        return Trial(None, None, 0.02, y.sum() < 2)
+        return GuardTrial(None, None, 0.02, y.sum() < 2)
     return error_trial(certificate, 0.02, is_due=False)
 
 
@@ -367,7 +367,7 @@ def printed_thresholds(model: Any) -> list[tuple[float, float]]:
     return [(float(line[0]), float(line[1].replace("too", "0"))) for line in numbers]
 
 
-def threshold_trial(rng: np.random.Generator) -> Trial:
+def threshold_trial(rng: np.random.Generator) -> GuardTrial:
     """Two categorical columns: the recall at a printed threshold is a sum over eight cells.
 
     The promise that is furthest from the truth counts, as a bound on the share that is missed.
@@ -383,7 +383,7 @@ def threshold_trial(rng: np.random.Generator) -> Trial:
     masses = (odds if model.target.classes[place] == "fault" else 1 - odds) / odds.sum()
     missed = [(1 - r, masses[shares < t].sum()) for r, t in printed_thresholds(model)]
     promised, truth = max(missed, key=lambda pair: pair[1] - pair[0], default=(1.0, 0.0))
-    return Trial(promised, promised, float(truth), False)
+    return GuardTrial(promised, promised, float(truth), False)
 
 
 def patient_table(n_patients: int, n_visits: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -395,17 +395,17 @@ def patient_table(n_patients: int, n_visits: int, rng: np.random.Generator) -> p
     return pd.DataFrame(measured, columns=[*"abc"]).assign(patient=names, y=classes)
 
 
-def patient_trial(rng: np.random.Generator) -> Trial:
+def patient_trial(rng: np.random.Generator) -> GuardTrial:
     """Certify on 40 new patients with 50 visits each: every model errs on half of them."""
     settings = FitSettings(n_frequencies=20, group="patient", seed=int(rng.integers(2**31)))
     model = fit_table(patient_table(100, 5, rng), "y", settings).model
     table = open_table(patient_table(40, 50, rng))
     value = fresh_certificate(model, table, epsilon=EPSILON).error
     unguarded = fresh_certificate(model, table, epsilon=EPSILON, group="none").error
-    return Trial(value, unguarded, 0.5, False)
+    return GuardTrial(value, unguarded, 0.5, False)
 
 
-def visits_trial(rng: np.random.Generator) -> Trial:
+def visits_trial(rng: np.random.Generator) -> GuardTrial:
     """As before, in Python: without groups, the visits of a patient count as independent."""
     known, table = patient_table(100, 1, rng), patient_table(40, 50, rng)
     model = small_classifier().fit(known[[*"abc"]], known["y"])
@@ -414,7 +414,7 @@ def visits_trial(rng: np.random.Generator) -> Trial:
     return trial._replace(unguarded=certify_visits().error)
 
 
-def law_trial(rng: np.random.Generator) -> Trial:
+def law_trial(rng: np.random.Generator) -> GuardTrial:
     """Three clinics in ten have 50 rows that are coins; the others have two rows that are clear.
 
     The truth is the error over what the headline names: rows of clinics, or else new rows.
@@ -431,7 +431,7 @@ def law_trial(rng: np.random.Generator) -> Trial:
     wrong = float(np.mean(fit.model.predict(easy) != easy["sign"]))
     share = 0.3 if "new groups" in str(fit.certificate) else 0.3 * 50 / (0.3 * 50 + 0.7 * 2)
     value = fit.certificate.error
-    return Trial(value, value, share * 0.5 + (1 - share) * wrong, False)
+    return GuardTrial(value, value, share * 0.5 + (1 - share) * wrong, False)
 
 
 CASES = (

@@ -25,8 +25,8 @@ from benchmarks.predictors_data import (
     ONE_TEST_PART,
     SETS,
     TIMED_SETS,
+    DataSet,
     Rows,
-    Table,
     parts_of,
 )
 from benchmarks.predictors_models import MODELS, is_run_on, kind_of, light_gbm
@@ -69,7 +69,7 @@ def scores_of(model: Any, test: Rows, *, is_amount: bool) -> Record:
     return record
 
 
-def cell_record(name: str, table: Table, split: int, model: str) -> Record:
+def cell_record(name: str, table: DataSet, split: int, model: str) -> Record:
     """Fit a model on one split, and return what was measured."""
     train, test = parts_of(table, split)
     kind = kind_of(train.X, train.y, is_amount=table.is_amount, seed=split)
@@ -86,7 +86,7 @@ def cell_record(name: str, table: Table, split: int, model: str) -> Record:
     return record
 
 
-def timed_record(name: str, table: Table) -> Record:
+def timed_record(name: str, table: DataSet) -> Record:
     """Return the microseconds per row that ours and LightGBM take to predict, in turns."""
     train, test = parts_of(table, 0)
     X, X_test = train.X.astype(np.float32), test.X[:TIMED_ROWS].astype(np.float32)

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from benchmarks.predictors_data import Rows, Table
+from benchmarks.predictors_data import DataSet, Rows
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from pacfourier import certify
@@ -80,7 +80,7 @@ def share_kept(pool: Pool, n_resamplings: int = N_RESAMPLINGS) -> float:
     return n_kept / n_resamplings
 
 
-def certified_record(model: Any, table: Table, test: Rows) -> dict[str, Any]:
+def certified_record(model: Any, table: DataSet, test: Rows) -> dict[str, Any]:
     """Return what the certificate of a classifier says, if rows were kept for one."""
     if hasattr(model, "certificate_"):
         certificate = model.certificate_

@@ -29,7 +29,7 @@ class Rows(NamedTuple):
     y: np.ndarray
 
 
-class Table(NamedTuple):
+class DataSet(NamedTuple):
     """A data set: its rows, or a training and a test part if it comes with them."""
 
     rows: Rows
@@ -39,7 +39,7 @@ class Table(NamedTuple):
     """Rows of neither part, from which a certificate can be made."""
 
 
-def parts_of(table: Table, split: int) -> tuple[Rows, Rows]:
+def parts_of(table: DataSet, split: int) -> tuple[Rows, Rows]:
     """Return the training and test part: the given ones, or 75 % and 25 % of the rows."""
     if table.test is not None:
         return table.rows, table.test
@@ -51,15 +51,15 @@ def parts_of(table: Table, split: int) -> tuple[Rows, Rows]:
     return Rows(X, y), Rows(X_test, y_test)
 
 
-def _classes(load_rows: Callable[..., Any]) -> Table:
-    return Table(Rows(*load_rows(return_X_y=True)))
+def _classes(load_rows: Callable[..., Any]) -> DataSet:
+    return DataSet(Rows(*load_rows(return_X_y=True)))
 
 
-def _paper_set(name: str) -> Table:
+def _paper_set(name: str) -> DataSet:
     X, y, n_train = load(name)
     if n_train is None:
-        return Table(Rows(X, y))
-    return Table(Rows(X[:n_train], y[:n_train]), Rows(X[n_train:], y[n_train:]))
+        return DataSet(Rows(X, y))
+    return DataSet(Rows(X[:n_train], y[:n_train]), Rows(X[n_train:], y[n_train:]))
 
 
 def _mnist_part(part: str) -> Rows:
@@ -67,30 +67,30 @@ def _mnist_part(part: str) -> Rows:
     return Rows(images / np.float32(255), digits.astype(int))
 
 
-def _ten_digits() -> Table:
+def _ten_digits() -> DataSet:
     """Return 50,000 images to learn from, the test images, and 10,000 fresh ones."""
     X, y = _mnist_part("train")
     learned, fresh = Rows(X[:50_000], y[:50_000]), Rows(X[50_000:], y[50_000:])
-    return Table(learned, test=_mnist_part("t10k"), fresh=fresh)
+    return DataSet(learned, test=_mnist_part("t10k"), fresh=fresh)
 
 
-def _diabetes() -> Table:
-    return Table(Rows(*load_diabetes(return_X_y=True)), is_amount=True)
+def _diabetes() -> DataSet:
+    return DataSet(Rows(*load_diabetes(return_X_y=True)), is_amount=True)
 
 
-def _friedman(make: Callable[..., Any], noise: float) -> Table:
-    return Table(Rows(*make(2000, noise=noise, random_state=0)), is_amount=True)
+def _friedman(make: Callable[..., Any], noise: float) -> DataSet:
+    return DataSet(Rows(*make(2000, noise=noise, random_state=0)), is_amount=True)
 
 
-def _letters() -> Table:
+def _letters() -> DataSet:
     """Return a table like the letters of the UCI repository: 26 classes in 16 columns."""
     X, y = make_classification(
         20_000, 16, n_informative=12, n_redundant=0, n_classes=26, class_sep=2.0, random_state=0
     )
-    return Table(Rows(X, y))
+    return DataSet(Rows(X, y))
 
 
-SETS: dict[str, Callable[[], Table]] = {
+SETS: dict[str, Callable[[], DataSet]] = {
     "breast": partial(_paper_set, "breast"),
     "wine": partial(_classes, load_wine),
     "digits": partial(_classes, load_digits),
@@ -107,7 +107,7 @@ SETS: dict[str, Callable[[], Table]] = {
     "farm": partial(_paper_set, "farm"),
 }
 # Sets that only the times of predictions are measured on, besides some of those above.
-TIMED_SETS: dict[str, Callable[[], Table]] = {
+TIMED_SETS: dict[str, Callable[[], DataSet]] = {
     "digits": SETS["digits"],
     "letter-like": _letters,
     "adult": SETS["adult"],

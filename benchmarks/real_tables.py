@@ -29,16 +29,16 @@ from benchmarks.real_tables_data import (
     splits_of,
     table_names,
 )
-from benchmarks.real_tables_fits import Preparation, Run, Scored, Trainer
+from benchmarks.real_tables_fits import Preparation, Scored, Trainer, TrainingRun
 from threadpoolctl import threadpool_limits
 
 from pacfourier.core.boosting.blending import Blend
 
 RESULTS = Path(__file__).parents[1] / "results" / "real_tables"
-GRID = tuple(Run(alpha) for alpha in (0.03, 0.1, 0.3, 1.0, 3.0, 10.0))
+GRID = tuple(TrainingRun(alpha) for alpha in (0.03, 0.1, 0.3, 1.0, 3.0, 10.0))
 FEW = GRID[2:]
 ALPHAS = tuple(run.alpha for run in FEW)
-CODES = (Run(3.0, coded=True),)
+CODES = (TrainingRun(3.0, coded=True),)
 LIMITS = Preparation(tail=0.005)
 # Scores are kept of so many rows times outputs.
 MOST_ASIDE, MOST_REPORTED = 6_000, 12_000
@@ -48,7 +48,7 @@ class Variant(NamedTuple):
     """A way to prepare columns, the runs to train on them, and whether it can equal "limits"."""
 
     preparation: Preparation
-    runs: tuple[Run, ...] = FEW
+    runs: tuple[TrainingRun, ...] = FEW
     base: Preparation | None = None
 
 
@@ -57,9 +57,9 @@ def with_limits(**changes: Any) -> Variant:
     return Variant(Preparation(tail=0.005, **changes), FEW, LIMITS)
 
 
-def changed(runs: tuple[Run, ...], **changes: Any) -> tuple[Run, ...]:
+def changed(runs: tuple[TrainingRun, ...], **changes: Any) -> tuple[TrainingRun, ...]:
     """Return runs with another size, seed, length, or other details."""
-    return tuple(Run(**{**vars(run), **changes}) for run in runs)
+    return tuple(TrainingRun(**{**vars(run), **changes}) for run in runs)
 
 
 VARIANTS = {
@@ -81,10 +81,14 @@ VARIANTS = {
     "screen 5 %, linear": with_limits(screen=0.05, failed="linear"),
     "seed 1": Variant(LIMITS, changed(FEW, seed=1)),
     "short": Variant(LIMITS, changed(GRID + CODES, length=0.25)),
-    "memory 0.95": Variant(LIMITS, changed((Run(0.3), Run(3.0)), memory=0.95)),
+    "memory 0.95": Variant(LIMITS, changed((TrainingRun(0.3), TrainingRun(3.0)), memory=0.95)),
     "smooth": Variant(LIMITS, changed(FEW, smoothing=0.1)),
-    "long": Variant(LIMITS, changed((Run(0.03), Run(0.3), Run(3.0)), length=3.0)),
-    "large": Variant(LIMITS, changed((Run(0.03), Run(0.3), Run(3.0)), size=200)),
+    "long": Variant(
+        LIMITS, changed((TrainingRun(0.03), TrainingRun(0.3), TrainingRun(3.0)), length=3.0)
+    ),
+    "large": Variant(
+        LIMITS, changed((TrainingRun(0.03), TrainingRun(0.3), TrainingRun(3.0)), size=200)
+    ),
     "codes, few": Variant(Preparation(tail=0.005, knots=16), changed(FEW, coded=True)),
 }
 # The second round: what did well in the first, together, with half of the frequencies each.
@@ -125,7 +129,7 @@ HARDER = {
 }
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """What is measured at a time."""
 
     table: str
@@ -138,17 +142,17 @@ class Cell(NamedTuple):
         return "~".join(map(str, self)).replace(" ", "_") + ".npz"
 
 
-def plain_cells(variants: list[str], names: list[str]) -> Iterator[Cell]:
+def plain_cells(variants: list[str], names: list[str]) -> Iterator[TableCell]:
     """Yield the cells of the tables as they are: for each variant, large tables first."""
     manifest = pd.read_csv(FOLDER / "manifest.csv").set_index("name")
     work = (manifest["rows"] * (20 + manifest["columns"])).loc[names]
     for variant in variants:
         for name in work.sort_values(ascending=False).index:
             for split in splits_of(*manifest.loc[name, ["rows", "columns"]]):
-                yield Cell(name, split, variant)
+                yield TableCell(name, split, variant)
 
 
-def harder_cells(variants: list[str]) -> Iterator[Cell]:
+def harder_cells(variants: list[str]) -> Iterator[TableCell]:
     """Yield the cells of tables made harder."""
     ways = {"clean": set(CATEGORY_TABLES + WILD_TABLES)}
     ways |= {"useless": set(CATEGORY_TABLES), "wild": set(WILD_TABLES)}
@@ -157,7 +161,7 @@ def harder_cells(variants: list[str]) -> Iterator[Cell]:
         for name in found:
             for seed in SPLITS:
                 yield from (
-                    Cell(f"{name}+{way}", seed, variant)
+                    TableCell(f"{name}+{way}", seed, variant)
                     for variant in HARDER[way]
                     if variant in variants
                 )
@@ -181,7 +185,7 @@ def is_same(first: Trainer, second: Trainer) -> bool:
     return np.array_equal(one.units, two.units) and one.n_seen == two.n_seen
 
 
-def measured(cell: Cell, folder: Path) -> dict[str, Any]:
+def measured(cell: TableCell, folder: Path) -> dict[str, Any]:
     """Train the runs of a cell, keep their scores, and return what was measured."""
     variant, start = VARIANTS[cell.variant], time.perf_counter()
     table, parts = opened(cell.table, cell.split)
@@ -241,7 +245,7 @@ def scores_to_keep(
 class Way(NamedTuple):
     """Runs whose blend is used, after they were trained again on all training rows."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[TrainingRun, ...]
     blend: Blend
 
 
@@ -262,7 +266,7 @@ def chosen_ways(trainer: Trainer, line: Scored | None) -> dict[str, Way]:
     }
 
 
-def tested(cell: Cell) -> dict[str, Any]:
+def tested(cell: TableCell) -> dict[str, Any]:
     """Choose on the rows aside, train again on all training rows, and return the test errors."""
     start = time.perf_counter()
     table, parts = opened(cell.table, cell.split, on_test=True)
@@ -290,7 +294,7 @@ def tested(cell: Cell) -> dict[str, Any]:
     return record
 
 
-def measured_in_time(cell: Cell, folder: Path, deadline: float) -> dict[str, Any] | None:
+def measured_in_time(cell: TableCell, folder: Path, deadline: float) -> dict[str, Any] | None:
     """Return what was measured, or None if the time is over before the cell begins."""
     if time.time() > deadline:
         return None
@@ -307,7 +311,7 @@ def use_one_thread() -> None:
     threadpool_limits(1)
 
 
-def run_cells(cells: list[Cell], folder: Path, n_jobs: int, minutes: float) -> None:
+def run_cells(cells: list[TableCell], folder: Path, n_jobs: int, minutes: float) -> None:
     """Measure the cells that are missing, and append each to the file."""
     (folder / "scores").mkdir(parents=True, exist_ok=True)
     path, deadline = folder / "cells.jsonl", time.time() + 60 * minutes
@@ -325,9 +329,9 @@ def run_cells(cells: list[Cell], folder: Path, n_jobs: int, minutes: float) -> N
                 print(number, len(left), record["table"], record.get("failure", ""), flush=True)
 
 
-def cell_of(record: dict[str, Any]) -> Cell:
+def cell_of(record: dict[str, Any]) -> TableCell:
     """Return the cell of a record."""
-    return Cell(record["table"], record["split"], record["variant"])
+    return TableCell(record["table"], record["split"], record["variant"])
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:

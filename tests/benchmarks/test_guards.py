@@ -7,7 +7,7 @@ from benchmarks.guards import (
     CASES,
     NEVER,
     PAGE,
-    Trial,
+    GuardTrial,
     grid_law,
     is_false,
     row_of,
@@ -50,7 +50,7 @@ def test_the_truth_of_a_law_with_atoms_is_that_of_a_large_sample(rng):
 
 
 def test_a_false_certificate_is_counted():
-    trials = iter([Trial(0.4, 0.4, 0.5, False), Trial(None, 0.4, 0.5, False)])
+    trials = iter([GuardTrial(0.4, 0.4, 0.5, False), GuardTrial(None, 0.4, 0.5, False)])
     case = CASES[0].__class__("a case", True, lambda _: next(trials), NEVER)
     row = row_of(case, 2, seed=0)
     assert (row["false"], row["refused"], row["of these, rightly"]) == (1, 1, 0)

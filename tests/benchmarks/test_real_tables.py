@@ -2,14 +2,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks import real_tables, real_tables_data
-from benchmarks.real_tables import FEW, Cell, error_of
+from benchmarks.real_tables import FEW, TableCell, error_of
 from benchmarks.real_tables_choices import Recipes, chosen, log_ratios
-from benchmarks.real_tables_data import Table, parts_of, with_wild_values
+from benchmarks.real_tables_data import RealTable, parts_of, with_wild_values
 from benchmarks.real_tables_fits import (
     Preparation,
-    Run,
     ScaledDescent,
     Trainer,
+    TrainingRun,
     limits_of,
     p_value,
 )
@@ -26,7 +26,7 @@ def rng():
 @pytest.fixture
 def table(rng):
     X = pd.DataFrame({"a": rng.standard_normal(120), "b": rng.choice(["x", "y", "z"], 120)})
-    return Table("made", X, X["a"].to_numpy() + (X["b"] == "x"), True)
+    return RealTable("made", X, X["a"].to_numpy() + (X["b"] == "x"), True)
 
 
 def test_limits_cut_wild_values_and_keep_common_ones(rng):
@@ -75,9 +75,9 @@ def test_ratios_add_half_a_row_and_take_unchanged_cells_from_their_base():
     runs = {FEW[0].name: {"loss": 0.1, "error": 0.2}, FEW[1].name: {"loss": 0.2, "error": 0.1}}
     facts = {"is_amount": False, "n": [60, 20, 50]}
     records = {
-        Cell("t", 0, "limits"): facts | {"runs": runs},
-        Cell("t", 0, "pairs 2"): facts | {"runs": {}, "is_same": True},
-        Cell("t", 0, "today"): facts | {"runs": {FEW[0].name: {"loss": 0.1, "error": 0.09}}},
+        TableCell("t", 0, "limits"): facts | {"runs": runs},
+        TableCell("t", 0, "pairs 2"): facts | {"runs": {}, "is_same": True},
+        TableCell("t", 0, "today"): facts | {"runs": {FEW[0].name: {"loss": 0.1, "error": 0.09}}},
     }
     first, same, other = (chosen(records, Recipes(v, FEW)) for v in ("limits", "pairs 2", "today"))
     assert first("t", 0) == same("t", 0) == 0.2
@@ -100,9 +100,9 @@ def test_without_learned_scales_a_step_is_that_of_the_package(rng):
 
 def test_learned_scales_leave_out_a_column_of_noise(rng):
     X = pd.DataFrame(rng.standard_normal((600, 2)))
-    made = Table("made", X, np.sin(2 * X[0].to_numpy()), True)
+    made = RealTable("made", X, np.sin(2 * X[0].to_numpy()), True)
     trainer = Trainer(made, parts_of(made, 0), Preparation(tail=0.01))
-    model = trainer.trained(Run(1.0, size=20, scale_rate=6.0))
+    model = trainer.trained(TrainingRun(1.0, size=20, scale_rate=6.0))
     first, second = np.abs(model.frequencies).mean(axis=0)
     assert second < first / 2
 

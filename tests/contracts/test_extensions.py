@@ -26,7 +26,7 @@ from pacfourier import (
 from pacfourier.arrays import namespace
 from pacfourier.bounds import Bound, BoundRecord
 from pacfourier.core.alignment.targets import Outputs
-from pacfourier.estimators.learned import LearnedFourierMap
+from pacfourier.estimators.learned_map import LearnedFourierMap
 from pacfourier.pacbayes.posteriors import Posterior
 from pacfourier.spectra import Spectrum
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from tests.reports.test_page import parsed
-from tests.tabular.table_fits import FITS, Column, Columns, Result
+from tests.tabular.table_fits import FITS, Column, Result, TableColumns
 
 from pacfourier.bounds.safe_side import safely_rounded
 from pacfourier.pacbayes.assumptions import Assumption
@@ -178,7 +178,7 @@ def test_facts_of_the_run_are_shown(fits, pages):
 def test_long_lists_of_columns_are_folded_and_cut(fits):
     fit = fits["two classes"]
     left_out = {f"c{k}": "it has a single value" for k in range(1000)}
-    columns = Columns(fit.model.columns.used, left_out)
+    columns = TableColumns(fit.model.columns.used, left_out)
     page = fit_report(replace(fit, model=replace(fit.model, columns=columns)))
     assert "Columns left out, the first 300 of 1,000" in page
     assert "<summary>Columns left out (1,000)</summary>" in page
@@ -193,7 +193,7 @@ def test_a_table_that_is_too_wide_has_no_effects(fits, monkeypatch):
 
 def test_columns_that_are_only_text_have_importances_but_no_effects(fits):
     fit = fits["amounts"]
-    columns = Columns(tuple(Column(each.name, "text") for each in fit.model.columns.used), {})
+    columns = TableColumns(tuple(Column(each.name, "text") for each in fit.model.columns.used), {})
     page = fit_report(replace(fit, model=replace(fit.model, columns=columns)))
     assert "Columns that matter" in page
     assert "Predictions along these columns" not in page

@@ -18,7 +18,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Columns:
+class TableColumns:
     used: tuple
     left_out: dict
 
@@ -71,7 +71,7 @@ class Encoding(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Model:
     target: Target
-    columns: Columns
+    columns: TableColumns
     encoding: Any
     predictor: Any
     record: dict
@@ -119,7 +119,7 @@ def fitted(frame, y, kinds, *, certify=True, n_frequencies=8, left_out=None):
     predictor = kind(n_frequencies, alpha=1.0, piecewise=False, random_state=0)
     predictor.fit(encoding.encoded(frame[:size]), y[:size])
     classes = [] if is_amount else [str(each) for each in predictor.classes_]
-    columns = Columns(tuple(Column(*each) for each in kinds.items()), left_out or {})
+    columns = TableColumns(tuple(Column(*each) for each in kinds.items()), left_out or {})
     target = Target("outcome", "regression" if is_amount else "classification", classes)
     model = Model(target, columns, encoding, predictor, {})
     rest = frame[size:].reset_index(drop=True)

@@ -20,8 +20,8 @@ from pacfourier.tabular.cells import (
 from pacfourier.tabular.columns import (
     KINDS,
     Column,
-    Columns,
     Strays,
+    TableColumns,
     decided_columns,
     numbers_of_texts,
     stray_notes,
@@ -318,7 +318,7 @@ def test_a_few_numbers_in_order_are_read():
 def test_the_user_wins_over_every_rule(kind, values):
     column = decided(list(values), it=kind)
     assert (column.name, column.kind) == ("it", kind)
-    typed = Columns((column,), {}).typed(pd.DataFrame({"it": list(values)}))
+    typed = TableColumns((column,), {}).typed(pd.DataFrame({"it": list(values)}))
     expected = {"number": "float64", "date": "datetime64[ns]"}.get(kind, "str")
     assert str(typed["it"].dtype) == expected
 
@@ -360,7 +360,7 @@ def table_columns():
         Column("job", "category"),
         Column("note", "text"),
     )
-    return Columns(used, {"id": "60 different texts"})
+    return TableColumns(used, {"id": "60 different texts"})
 
 
 def block():
@@ -427,7 +427,7 @@ def test_strays_are_counted_and_gaps_are_not():
 
 
 def test_numbers_beyond_the_limit_are_strays_in_typed_tables_too():
-    columns = Columns((Column("x", "number"),), {})
+    columns = TableColumns((Column("x", "number"),), {})
     strays = columns.strays(pd.DataFrame({"x": [1.0, np.inf, 1e80, np.nan]}))
     assert strays.counts == {"x": 2}
     assert stray_notes(columns.strays(pd.DataFrame({"x": [1.0, np.nan]}))) == []
@@ -444,7 +444,7 @@ def test_the_same_values_in_text_and_typed_tables_become_the_same():
     )
     texts = pd.DataFrame({name: arrow_texts(typed[name]).to_pylist() for name in typed}, dtype=TEXT)
     kinds = {"x": "number", "flag": "number", "when": "date", "code": "category"}
-    columns = Columns(tuple(Column(name, kind) for name, kind in kinds.items()), {})
+    columns = TableColumns(tuple(Column(name, kind) for name, kind in kinds.items()), {})
     pd.testing.assert_frame_equal(columns.typed(typed), columns.typed(texts))
 
 
@@ -453,7 +453,7 @@ def test_the_same_values_in_text_and_typed_tables_become_the_same():
 
 def test_columns_survive_as_plain_data():
     data = table_columns().to_data()
-    assert Columns.from_data(data) == table_columns()
+    assert TableColumns.from_data(data) == table_columns()
     assert {type(value) for value in data.values()} == {list, dict}
 
 
@@ -478,10 +478,10 @@ def test_columns_survive_as_plain_data():
 )
 def test_other_data_is_refused(change, message):
     with pytest.raises(InputError, match=message):
-        Columns.from_data(table_columns().to_data() | change)
+        TableColumns.from_data(table_columns().to_data() | change)
 
 
 @pytest.mark.parametrize("data", [None, [], {}, "columns"])
 def test_data_of_another_type_is_refused(data):
     with pytest.raises(InputError, match="must have the entries"):
-        Columns.from_data(data)
+        TableColumns.from_data(data)

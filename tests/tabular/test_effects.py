@@ -3,7 +3,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from tests.tabular.table_fits import Column, Columns, HeldOut, Target, amounts, rare_class
+from tests.tabular.table_fits import Column, HeldOut, TableColumns, Target, amounts, rare_class
 
 from pacfourier.tabular import effects as module
 from pacfourier.tabular.effects import (
@@ -24,7 +24,7 @@ from pacfourier.tabular.effects import (
 class Recorder:
     """A model that is a function of the frame, and remembers the shapes of what it was asked."""
 
-    columns: Columns
+    columns: TableColumns
     function: object
     task: str = "regression"
 
@@ -63,7 +63,7 @@ def numbers(rng, n_rows, n_columns):
 
 
 def recorder(frame, function, **options):
-    columns = Columns(tuple(Column(name, "number") for name in frame), {})
+    columns = TableColumns(tuple(Column(name, "number") for name in frame), {})
     return Recorder(columns, function, **options)
 
 
@@ -205,7 +205,7 @@ def test_a_table_that_is_too_wide_is_not_searched(rng, monkeypatch):
 
 
 def test_a_table_without_columns_has_no_importances(rng):
-    model = Recorder(Columns((), {}), lambda rows: np.zeros(len(rows)))
+    model = Recorder(TableColumns((), {}), lambda rows: np.zeros(len(rows)))
     assert importances(model, HeldOut(numbers(rng, 3, 2), np.zeros(3), None, None)) == []
 
 

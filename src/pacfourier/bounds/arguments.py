@@ -90,7 +90,7 @@ def distribution(name: str, weights: npt.ArrayLike, *, size: int | None = None) 
     return array / total
 
 
-class _Terms(NamedTuple):
+class _MeanTerms(NamedTuple):
     """What a mean of independent terms brings to a bound.
 
     Parameters
@@ -142,7 +142,7 @@ def n_terms(n_samples: int, *, pairs: bool) -> int:
 
 def checked_terms(
     *, loss: float, divergence: float, n_samples: int, epsilon: float, pairs: bool
-) -> _Terms:
+) -> _MeanTerms:
     r"""Check the arguments that all bounds share, and return what the bounds use of them.
 
     The bounds hold for all posteriors at once. If :math:`\mathbb{E}_S \mathbb{E}_P e^{B_S} \le 1`,
@@ -168,10 +168,10 @@ def checked_terms(
 
     Returns
     -------
-    terms : Terms
+    terms : _MeanTerms
     """
     nats = non_negative("divergence", divergence) - math.log(unit_open("epsilon", epsilon))
-    return _Terms(interval("loss", loss, 0.0, 1.0), nats, n_terms(n_samples, pairs=pairs))
+    return _MeanTerms(interval("loss", loss, 0.0, 1.0), nats, n_terms(n_samples, pairs=pairs))
 
 
 def geometric_midpoints(

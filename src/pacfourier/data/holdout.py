@@ -51,7 +51,7 @@ class Kinship:
         return f"from {_shown_time(self.times.min())} to {_shown_time(self.times.max())}"
 
 
-class _Parts(NamedTuple):
+class _SplitRows(NamedTuple):
     """The places of the rows to learn from, and of those that certify, in increasing order."""
 
     learned: IntArray
@@ -66,7 +66,7 @@ def split_rows(
     labels: NDArray[Any] | None = None,
     kinship: Kinship | None = None,
     fewest: int = 1,
-) -> _Parts:
+) -> _SplitRows:
     r"""Return the rows to learn from and the rows that certify, without looking at their columns.
 
     Rows are put into an order: at random, groups at random, or by their time. The last ones are
@@ -107,7 +107,7 @@ def split_rows(
     if kinship.groups is not None:
         samples = rng.random(len(held_out))
         held_out = held_out[one_of_each(kinship.groups[held_out], samples)]
-    return _Parts(learned, held_out)
+    return _SplitRows(learned, held_out)
 
 
 def _units(kinship: Kinship) -> str:

@@ -31,7 +31,7 @@ from pacfourier.estimators.base import (
     set_classes,
     warn_of_many_classes,
 )
-from pacfourier.estimators.learned import SMALL_WORK, learned_of
+from pacfourier.estimators.learned_map import SMALL_WORK, learned_of
 from pacfourier.estimators.training import (
     FEW_COLUMNS,
     LARGE_SAMPLE,

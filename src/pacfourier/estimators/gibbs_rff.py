@@ -40,7 +40,7 @@ from pacfourier.estimators.base import (
     set_classes,
 )
 from pacfourier.estimators.frozen_kernels import frozen_kernel
-from pacfourier.estimators.learned import SMALL_WORK, reduced, shown_target
+from pacfourier.estimators.learned_map import SMALL_WORK, reduced, shown_target
 from pacfourier.pacbayes.assumptions import Duplicates, ladder_assumption, run_assumption
 from pacfourier.pacbayes.certificate import Certificate, certificate_of
 from pacfourier.pacbayes.evidence import alignment_evidence, certified_weights, particle_log_prior

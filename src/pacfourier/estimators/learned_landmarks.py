@@ -10,7 +10,7 @@ from pacfourier.core.alignment.sums import AlignmentSums, alignment_sums
 from pacfourier.core.alignment.targets import Target
 from pacfourier.core.prior.frequencies import FrequencyPool
 from pacfourier.data.samples import Block
-from pacfourier.estimators.learned import working_precision
+from pacfourier.estimators.learned_map import working_precision
 
 # A landmark is no row of the sample, a row with another label, or a row with the same label.
 ABSENT, POINT, SAMPLE = range(3)

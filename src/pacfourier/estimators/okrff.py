@@ -3,7 +3,7 @@
 from typing import Any
 
 from pacfourier.core.alignment.targets import TargetType
-from pacfourier.estimators.learned import LearnedFourierMap
+from pacfourier.estimators.learned_map import LearnedFourierMap
 from pacfourier.pacbayes.balls import DivergenceBall
 from pacfourier.spectra import Spectrum
 

@@ -15,7 +15,7 @@ import numpy as np
 from pacfourier.export.c_text import constants, string
 
 if TYPE_CHECKING:
-    from pacfourier.tabular.column_encodings import Cell
+    from pacfourier.tabular.column_encodings import CellPlaces
     from pacfourier.tabular.encoding import TableRow
 
 # Names of a header are cut to this length.
@@ -140,7 +140,7 @@ def distinct_names(texts: Iterable[str], taken: Iterable[str] = ()) -> list[str]
     return list(found)[n_taken:]
 
 
-def level_names(cells: Sequence["Cell"], names: Sequence[str]) -> list[list[str]]:
+def level_names(cells: Sequence["CellPlaces"], names: Sequence[str]) -> list[list[str]]:
     """Return the ends of the C names of all categories, for each column."""
     texts = [
         [f"{name} {level}".upper() for level in cell.parts] if cell.kind == "category" else []
@@ -155,7 +155,7 @@ def comment(text: str) -> str:
     return string(text.replace("\0", " ")).replace("*/", "* /")
 
 
-def example(prefix: str, cell: "Cell", name: str, levels: Sequence[str]) -> str:
+def example(prefix: str, cell: "CellPlaces", name: str, levels: Sequence[str]) -> str:
     """Return a call that sets a cell."""
     values = {"number": "1.5f", "date": "2026, 12, 31"}
     values["category"] = f"{prefix.upper()}_{levels[0]}" if levels else "-1"
@@ -163,7 +163,7 @@ def example(prefix: str, cell: "Cell", name: str, levels: Sequence[str]) -> str:
     return f"{prefix}_set_{name}(values, {values[cell.kind]}{hours})"
 
 
-def setter(prefix: str, cell: "Cell", name: str, levels: Sequence[str]) -> str:
+def setter(prefix: str, cell: "CellPlaces", name: str, levels: Sequence[str]) -> str:
     """Return the function that sets a cell."""
     known = "is_known ? 0.0f : 1.0f" if cell.kind == "number" else "0.0f"
     words = {
@@ -175,7 +175,7 @@ def setter(prefix: str, cell: "Cell", name: str, levels: Sequence[str]) -> str:
     return SETTERS[cell.kind](words, cell, levels)
 
 
-def number_setter(words: dict[str, str], cell: "Cell", levels: Sequence[str]) -> str:
+def number_setter(words: dict[str, str], cell: "CellPlaces", levels: Sequence[str]) -> str:
     """Return the function that sets a number, in the unit of its column."""
     del levels
     is_plain = cell.unit == 1
@@ -187,7 +187,7 @@ def number_setter(words: dict[str, str], cell: "Cell", levels: Sequence[str]) ->
     )
 
 
-def category_setter(words: dict[str, str], cell: "Cell", levels: Sequence[str]) -> str:
+def category_setter(words: dict[str, str], cell: "CellPlaces", levels: Sequence[str]) -> str:
     """Return the function that sets a category, and the numbers of the categories."""
     n_levels, start = len(levels), words["prefix"].upper()
     pairs = zip(levels, cell.parts, strict=True)
@@ -204,7 +204,7 @@ def category_setter(words: dict[str, str], cell: "Cell", levels: Sequence[str]) 
     )
 
 
-def date_setter(words: dict[str, str], cell: "Cell", levels: Sequence[str]) -> str:
+def date_setter(words: dict[str, str], cell: "CellPlaces", levels: Sequence[str]) -> str:
     """Return the function that sets a date, with a time of day if the table has them."""
     del levels
     has_hours = "hour" in cell.parts

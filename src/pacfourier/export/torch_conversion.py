@@ -1,4 +1,4 @@
-"""Fitted estimators as torch modules."""
+"""The function ``to_torch``, which loads torch when it is called."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""Fitted estimators as torch modules, whose parameters can be trained further.
+"""The torch modules that ``to_torch`` returns. Their parameters can be trained further.
 
 This file needs torch. ``pacfourier.export`` imports it when a module is made, and never before.
 """

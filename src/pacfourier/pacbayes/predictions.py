@@ -1,4 +1,6 @@
-r"""What rows that a predictor was not learned from say about its errors: numbers in, numbers out.
+r"""Certified error rates, interval widths and abstention of a predictor: numbers in, numbers out.
+
+They come from its errors on rows that it did not learn from.
 
 A predictor that was fixed before the rows were read makes independent errors on them. So the number
 of errors is binomial, whatever the predictor is and however it was learned. With

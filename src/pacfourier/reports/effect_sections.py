@@ -80,7 +80,7 @@ def effect_section(fit: "TableFit") -> Markup:
     return section("Columns that matter", figure(drawn, caption), *(more if charts else []))
 
 
-class _Outputs(NamedTuple):
+class _ShownOutputs(NamedTuple):
     """The outputs of a model that may be drawn.
 
     Parameters
@@ -100,17 +100,19 @@ class _Outputs(NamedTuple):
     is_amount: bool = False
 
 
-def _outputs(fit: "TableFit") -> _Outputs:
+def _outputs(fit: "TableFit") -> _ShownOutputs:
     target = fit.model.target
     if target.task == "regression":
-        return _Outputs([target.name], [0], f"mean prediction of {target.name}", is_amount=True)
+        return _ShownOutputs(
+            [target.name], [0], f"mean prediction of {target.name}", is_amount=True
+        )
     if len(target.classes) == 2:
         name = positive_class(fit)
-        return _Outputs([name], [target.classes.index(name)], f"mean probability of {name}")
-    return _Outputs(target.classes, list(range(len(target.classes))), "mean probability")
+        return _ShownOutputs([name], [target.classes.index(name)], f"mean probability of {name}")
+    return _ShownOutputs(target.classes, list(range(len(target.classes))), "mean probability")
 
 
-def _effect_charts(shown: list[Effect], outputs: _Outputs) -> list[Markup]:
+def _effect_charts(shown: list[Effect], outputs: _ShownOutputs) -> list[Markup]:
     """Return a chart for each effect, of the outputs that move most along the column.
 
     All charts have the same axis, so that they can be compared. Probabilities start at zero.
@@ -118,7 +120,7 @@ def _effect_charts(shown: list[Effect], outputs: _Outputs) -> list[Markup]:
     Parameters
     ----------
     shown : list of Effect
-    outputs : Outputs
+    outputs : _ShownOutputs
 
     Returns
     -------

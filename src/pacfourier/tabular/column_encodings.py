@@ -34,7 +34,7 @@ MOST_GRAMS, N_COMPONENTS = 5000, 30
 MOST_TEXTS = 10_000
 
 
-class Cell(NamedTuple):
+class CellPlaces(NamedTuple):
     """Where a cell of the table goes among the encoded columns of its row.
 
     Attributes
@@ -122,12 +122,12 @@ class Numbers:
         """What was subtracted from each encoded column."""
         return np.concatenate([self.centres / self.units, np.zeros(len(self.gappy))])
 
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[CellPlaces]:
         """Return where the numbers are among the encoded columns."""
         flags = {name: len(self.columns) + place for place, name in enumerate(self.gappy)}
         pairs = enumerate(zip(self.columns, self.units.tolist(), strict=True))
         return [
-            Cell(name, "number", [place], [], flags.get(name), unit)
+            CellPlaces(name, "number", [place], [], flags.get(name), unit)
             for place, (name, unit) in pairs
         ]
 
@@ -184,11 +184,11 @@ class OneColumn(ABC):
         """What the parts stand for: categories, or parts of dates."""
         return []
 
-    def cell(self, start: int) -> Cell:
+    def cell(self, start: int) -> CellPlaces:
         """Return where the cell is, if its encoded columns begin at a place."""
         end = start + len(self.parts)
         missing = end if self.has_gaps else None
-        return Cell(self.column, self.kind, [*range(start, end)], self.part_values, missing)
+        return CellPlaces(self.column, self.kind, [*range(start, end)], self.part_values, missing)
 
     @abstractmethod
     def values(self, column: pd.Series) -> NDArray[Any]:

@@ -119,7 +119,7 @@ def stray_notes(strays: Strays) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Columns:
+class TableColumns:
     """Which columns of a table are used, and which are left out.
 
     Attributes
@@ -235,7 +235,7 @@ def _count_strays(strays: Strays, column: Column, cells: pd.Series, values: Any)
         strays.kinds[column.name] = column.kind
 
 
-def decided_columns(sample: pd.DataFrame, forced: Mapping[str, str] | None = None) -> Columns:
+def decided_columns(sample: pd.DataFrame, forced: Mapping[str, str] | None = None) -> TableColumns:
     """Decide what the columns hold, from some rows.
 
     A column holds numbers if at least 90 % of its cells can be read as numbers, and dates if at
@@ -253,7 +253,7 @@ def decided_columns(sample: pd.DataFrame, forced: Mapping[str, str] | None = Non
 
     Returns
     -------
-    columns : Columns
+    columns : TableColumns
     """
     forced = dict(forced or {})
     _check_forced(forced, list(sample.columns))
@@ -271,7 +271,7 @@ def decided_columns(sample: pd.DataFrame, forced: Mapping[str, str] | None = Non
             "data must have a column to learn from besides the target, got "
             f"{f'none that can be used ({why}): name one with --type' if why else 'none'}."
         )
-    return Columns(tuple(used), left_out)
+    return TableColumns(tuple(used), left_out)
 
 
 def _check_forced(forced: Mapping[str, str], names: list[str]) -> None:

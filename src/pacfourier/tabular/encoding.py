@@ -1,4 +1,4 @@
-"""The columns of a table as one array of numbers without gaps, for predictors that read arrays."""
+"""All columns of a table together as one array of numbers without gaps."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from pacfourier.model.plain_fields import PlainFields
 from pacfourier.tabular.column_encodings import (
     OWNER,
     Category,
-    Cell,
+    CellPlaces,
     Date,
     Numbers,
     OneColumn,
@@ -32,12 +32,12 @@ class TableRow(NamedTuple):
     empty : list of float
         The encoded columns of a row whose cells are all empty, with numbers as in the table. An
         empty cell of a number counts as the median of the rows that were learned from.
-    cells : list of Cell
+    cells : list of CellPlaces
         Where the cells are, in the order of the encoded columns.
     """
 
     empty: list[float]
-    cells: list[Cell]
+    cells: list[CellPlaces]
 
 
 @dataclass(frozen=True, eq=False)

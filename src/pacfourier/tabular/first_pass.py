@@ -30,7 +30,7 @@ class Draws(NamedTuple):
     samples: FloatArray
 
 
-class Survey(NamedTuple):
+class FirstPass(NamedTuple):
     """What the first pass found: the random numbers of all rows, and a random sample of them."""
 
     draws: Draws
@@ -85,7 +85,7 @@ def check_columns(table: Table, division: Division) -> None:
         raise InputError(f"--group must differ from the target, got {division.group!r} for both.")
 
 
-def surveyed(table: Table, division: Division, advance: Advance) -> Survey:
+def surveyed(table: Table, division: Division, advance: Advance) -> FirstPass:
     """Read a table once: draw the numbers of its rows, and keep a random sample of them."""
     most = CELLS_DESCRIBING // len(table.names)
     sample = RowSample(int(np.clip(most, FEWEST_DESCRIBING, MOST_DESCRIBING)))
@@ -97,7 +97,7 @@ def surveyed(table: Table, division: Division, advance: Advance) -> Survey:
     n_rows = len(all_draws.splits)
     if n_rows < FEWEST_ROWS:
         raise InputError(f"data must have {FEWEST_ROWS} rows or more, got {n_rows}.")
-    return Survey(all_draws, *sample.finished())
+    return FirstPass(all_draws, *sample.finished())
 
 
 class RowSample:

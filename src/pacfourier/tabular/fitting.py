@@ -48,7 +48,7 @@ Progress = Callable[[str, float], None]
 Compared = tuple[str, NDArray[Any], float]
 
 
-class Learned(NamedTuple):
+class TimedPredictor(NamedTuple):
     """A fitted predictor, and how long its fit took."""
 
     predictor: FourierClassifier | FourierRegressor
@@ -153,7 +153,7 @@ def check_weights(rows: TrainingRows, settings: FitSettings) -> None:
         )
 
 
-def learned_predictor(part: LabelledRows, settings: FitSettings) -> Learned:
+def learned_predictor(part: LabelledRows, settings: FitSettings) -> TimedPredictor:
     """Fit a predictor to some rows. Amounts are numbers, and classes are texts."""
     started = time.perf_counter()
     model: Any = FourierRegressor()
@@ -166,7 +166,7 @@ def learned_predictor(part: LabelledRows, settings: FitSettings) -> Learned:
         random_state=settings.seed,
     )
     model.fit(part.X, part.y)
-    return Learned(model, time.perf_counter() - started)
+    return TimedPredictor(model, time.perf_counter() - started)
 
 
 def held_out_rows(rows: TrainingRows, predictor: Any) -> HeldOut:

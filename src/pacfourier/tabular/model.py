@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pacfourier.arrays import FloatArray
 from pacfourier.errors import InputError
-from pacfourier.tabular.columns import Columns
+from pacfourier.tabular.columns import TableColumns
 from pacfourier.tabular.encoding import Encoding
 from pacfourier.tabular.reading.table_files import open_table
 from pacfourier.tabular.row_digests import RowDigests
@@ -42,7 +42,7 @@ class TableModel:
     ----------
     target : TableTarget
         What is predicted.
-    columns : Columns
+    columns : TableColumns
         What the columns of a table hold.
     encoding : Encoding
         How the cells of a row become numbers.
@@ -54,7 +54,7 @@ class TableModel:
     """
 
     target: TableTarget
-    columns: Columns
+    columns: TableColumns
     encoding: Encoding
     predictor: Predictor
     record: dict[str, Any]

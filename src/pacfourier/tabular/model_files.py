@@ -6,7 +6,7 @@ from typing import Any
 from pacfourier.errors import InputError
 from pacfourier.model.fourier_model import FourierModel
 from pacfourier.model.plain_fields import PlainFields
-from pacfourier.tabular.columns import Columns
+from pacfourier.tabular.columns import TableColumns
 from pacfourier.tabular.encoding import Encoding
 from pacfourier.tabular.model import TableModel
 from pacfourier.tabular.plain_files import TABLE_FORMAT, plain_bytes, plain_data
@@ -89,7 +89,7 @@ def model_of(data: Any) -> TableModel:
     fields = PlainFields(data, "model")
     fields.choice("format", (TABLE_FORMAT,))
     target = TableTarget.from_data(fields.value("target"))
-    columns = Columns.from_data(fields.value("columns"))
+    columns = TableColumns.from_data(fields.value("columns"))
     encoding = Encoding.from_data(fields.value("encoding"))
     predictor = FourierModel.from_arrays(fields.value("predictor"))
     kinds = {column.name: column.kind for column in columns.used}

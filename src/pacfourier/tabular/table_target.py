@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pacfourier.errors import InputError, brief, listed
 from pacfourier.model.plain_fields import PlainFields
 from pacfourier.tabular.cells import DECIMALS
-from pacfourier.tabular.columns import READABLE_SHARE, Column, Columns, decided_columns
+from pacfourier.tabular.columns import READABLE_SHARE, Column, TableColumns, decided_columns
 
 # More different numbers than this are amounts, not classes.
 MOST_NUMERIC_CLASSES = 30
@@ -111,7 +111,7 @@ def decided_target(learned: pd.DataFrame, name: str, kind: str | None = None) ->
 
 def amounts_of(column: pd.Series, decimal: str) -> NDArray[np.float64]:
     """Return a column as numbers, with NaN where a cell holds none."""
-    columns = Columns((Column(str(column.name), "number", decimal),), {})
+    columns = TableColumns((Column(str(column.name), "number", decimal),), {})
     return columns.typed(column.to_frame()).iloc[:, 0].to_numpy(np.float64)
 
 

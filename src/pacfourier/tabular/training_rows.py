@@ -19,7 +19,7 @@ from pacfourier.arrays import FloatArray
 from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.errors import InputError, listed
 from pacfourier.estimators.prediction_certificates import row_summary
-from pacfourier.tabular.columns import Columns, Strays, decided_columns, stray_notes
+from pacfourier.tabular.columns import Strays, TableColumns, decided_columns, stray_notes
 from pacfourier.tabular.encoding import Encoding, learned_encoding
 from pacfourier.tabular.first_pass import (
     FEWEST_ROWS,
@@ -79,7 +79,7 @@ class TrainingRows:
     Attributes
     ----------
     target : TableTarget
-    columns : Columns
+    columns : TableColumns
     encoding : Encoding
     learned, held_out : LabelledRows
     frame : DataFrame
@@ -94,7 +94,7 @@ class TrainingRows:
     """
 
     target: TableTarget
-    columns: Columns
+    columns: TableColumns
     encoding: Encoding
     learned: LabelledRows
     held_out: LabelledRows
@@ -139,7 +139,7 @@ def prepared_reader(table: Table, division: Division, advance: Advance) -> "Read
     return Reader(target, columns, encoding, draws, limit)
 
 
-def described(learned: pd.DataFrame, division: Division) -> Columns:
+def described(learned: pd.DataFrame, division: Division) -> TableColumns:
     """Decide what the columns of learned rows hold. The target and the groups are no inputs."""
     apart = {division.target, division.group}
     types = {name: kind for name, kind in division.types.items() if name not in apart}
@@ -152,7 +152,7 @@ def described(learned: pd.DataFrame, division: Division) -> Columns:
     return columns
 
 
-def omissions(columns: Columns) -> list[str]:
+def omissions(columns: TableColumns) -> list[str]:
     """Return one note per column that is left out."""
     return [f"column {name!r} is left out: {why}." for name, why in columns.left_out.items()]
 
@@ -192,7 +192,7 @@ class Reader:
     Parameters
     ----------
     target : TableTarget
-    columns : Columns
+    columns : TableColumns
     encoding : Encoding
     draws : Draws
         The random numbers of all rows.
@@ -203,7 +203,7 @@ class Reader:
     def __init__(
         self,
         target: TableTarget,
-        columns: Columns,
+        columns: TableColumns,
         encoding: Encoding,
         draws: Draws,
         limit: float,

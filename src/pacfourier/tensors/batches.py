@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_consistent_length
 
 from pacfourier.arrays import host
-from pacfourier.core.ahead import ahead
+from pacfourier.core.prefetch import ahead
 
 # The most numbers in a batch, 2 GB in single precision, and in a buffer, 128 MB. Smaller ones would
 # take Python's lock more often from the thread that computes.

@@ -1,4 +1,4 @@
-"""Codes of classes on the device of the samples."""
+"""Codes of classes on the device, stored as one column number per row."""
 
 from dataclasses import dataclass
 

@@ -6,9 +6,9 @@ import pytest
 from scipy.special import logsumexp
 
 from pacfourier.core import loops
-from pacfourier.core.ahead import ahead
 from pacfourier.core.alignment.gradients import alignment_objective
 from pacfourier.core.alignment.targets import target_of
+from pacfourier.core.prefetch import ahead
 from pacfourier.core.sampling import smc
 from pacfourier.core.sampling.particles import (
     TemperedPosterior,

@@ -1,4 +1,4 @@
-r"""The alignment loss of every frequency together with its gradient.
+r"""Alignment losses and their gradients in the frequencies, for the moves of the Gibbs sampler.
 
 With the waves :math:`S = \sum_j w_j u_j e^{i \omega \cdot x_j}` and :math:`T = A S`,
 

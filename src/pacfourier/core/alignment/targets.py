@@ -1,4 +1,4 @@
-r"""Targets: how much two labels agree, written as a quadratic form.
+r"""Kinds of labels (classes, label sets, numbers): how each is recognised, coded and compared.
 
 The alignment loss needs the agreement :math:`\lambda_{ij} \in [-1, 1]` of every two labels. Each
 label is coded as a row :math:`u_i` such that :math:`\lambda_{ij} = u_i^\top A\, u_j`:

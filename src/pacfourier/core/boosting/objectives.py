@@ -1,6 +1,6 @@
-r"""The losses that a predictor can minimise.
+r"""Losses for training a predictor, each with the constant scores to start from.
 
-Each is a function of scores and labels, both of shape (n_samples, n_outputs), that returns the
+A loss is a function of scores and labels, both of shape (n_samples, n_outputs), that returns the
 losses and their negative derivatives in the scores.
 """
 

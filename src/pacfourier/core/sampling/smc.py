@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from pacfourier.arrays import FloatArray, IntArray
-from pacfourier.core.ahead import ahead
+from pacfourier.core.prefetch import ahead
 from pacfourier.core.sampling.particles import (
     Particles,
     TemperedPosterior,

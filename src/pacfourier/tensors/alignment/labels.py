@@ -1,4 +1,4 @@
-"""Classes of samples that are coded on the device of the samples."""
+"""Class labels of tensors, coded without leaving the device."""
 
 # mypy: disable-error-code="misc"
 # The types of the core do not mention tensors, so mypy rejects their registration.

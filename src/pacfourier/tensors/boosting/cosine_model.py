@@ -26,7 +26,7 @@ from pacfourier.tensors.phases import row_blocks
 MOST_ROWS, SMALLER_BLOCK = 2**16, 4
 
 
-class Parts(NamedTuple):
+class TensorParts(NamedTuple):
     """The parameters of a ``CosineModel`` as tensors."""
 
     frequencies: torch.Tensor
@@ -35,36 +35,36 @@ class Parts(NamedTuple):
     linear: torch.Tensor
     intercepts: torch.Tensor
 
-    def to(self, dtype: torch.dtype) -> "Parts":
+    def to(self, dtype: torch.dtype) -> "TensorParts":
         """Return the parameters in another precision."""
-        return Parts(*(part.to(dtype) for part in self))
+        return TensorParts(*(part.to(dtype) for part in self))
 
     def packed(self) -> torch.Tensor:
         """Return all parameters as one vector."""
         return torch.cat([part.flatten() for part in self])
 
-    def unpacked(self, vector: torch.Tensor) -> "Parts":
+    def unpacked(self, vector: torch.Tensor) -> "TensorParts":
         """Return parameters of the same shapes that are views of one vector."""
         pieces = vector.split([part.numel() for part in self])
-        return Parts(*(new.view_as(old) for new, old in zip(pieces, self, strict=True)))
+        return TensorParts(*(new.view_as(old) for new, old in zip(pieces, self, strict=True)))
 
 
-def tensor_parts(model: CosineModel, X: torch.Tensor) -> Parts:
+def tensor_parts(model: CosineModel, X: torch.Tensor) -> TensorParts:
     """Return the parameters of a model in the precision and on the device of X."""
-    return Parts(*(torch.as_tensor(part, dtype=X.dtype, device=X.device) for part in model))
+    return TensorParts(*(torch.as_tensor(part, dtype=X.dtype, device=X.device) for part in model))
 
 
 class BlockGradient(NamedTuple):
     """What some rows add to the loss and the gradient, and their residuals."""
 
     loss: torch.Tensor
-    gradient: Parts
+    gradient: TensorParts
     residuals: torch.Tensor
 
 
 def block_gradient(
     X: torch.Tensor,
-    parts: Parts,
+    parts: TensorParts,
     labels: torch.Tensor,
     losses: Losses,
     sample_weight: torch.Tensor,
@@ -78,7 +78,7 @@ def block_gradient(
     # The sign goes into the scores' derivative, because each part of the gradient has many numbers.
     push = (residuals * -weights).to(X.dtype)
     turning = (push @ sine_weights.T) * cosines - (push @ cosine_weights.T) * sines
-    gradient = Parts(
+    gradient = TensorParts(
         turning.T @ X[:, : frequencies.shape[1]],
         cosines.T @ push,
         sines.T @ push,
@@ -125,7 +125,7 @@ def tensor_packed_objective(
     labels, weights = (
         torch.as_tensor(each, device=X.device) for each in (loss.labels, loss.sample_weight)
     )
-    start = Parts(*(torch.as_tensor(part, device=X.device).double() for part in model))
+    start = TensorParts(*(torch.as_tensor(part, device=X.device).double() for part in model))
 
     def objective(vector: FloatArray) -> tuple[float, FloatArray]:
         there = torch.as_tensor(vector, device=X.device)
@@ -147,7 +147,7 @@ def tensor_packed_objective(
 
 
 def waves_and_scores(
-    X: torch.Tensor, parts: Parts
+    X: torch.Tensor, parts: TensorParts
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return cosines, sines and scores of some rows."""
     frequencies, cosine_weights, sine_weights, slopes, intercepts = parts

@@ -23,7 +23,7 @@ from pacfourier.core.boosting.descent import (
     passes_over,
 )
 from pacfourier.tensors.arrays import queued
-from pacfourier.tensors.boosting.cosine_model import Parts, block_gradient
+from pacfourier.tensors.boosting.cosine_model import TensorParts, block_gradient
 from pacfourier.tensors.graphs import recorded_work
 
 # With fewer mini-batches in a pass, recording a step would take longer than it saves.
@@ -85,7 +85,7 @@ class State(NamedTuple):
     ----------
     vector, first, second : tensors of shape (n_parameters,)
         The parameters, and the means of gradients and of their squares.
-    parts : Parts
+    parts : TensorParts
         The parameters again, as views of the vector.
     decays, penalties : tensors of shape (n_parameters,)
     X, labels, weights : tensors
@@ -98,7 +98,7 @@ class State(NamedTuple):
     vector: torch.Tensor
     first: torch.Tensor
     second: torch.Tensor
-    parts: Parts
+    parts: TensorParts
     decays: torch.Tensor
     penalties: torch.Tensor
     X: torch.Tensor
@@ -112,7 +112,7 @@ class State(NamedTuple):
         """Return copies of all vectors of a descent beside its samples."""
         models = (descent.model, descent.first, descent.second)
         vector, first, second = (queued(each.packed(), X.device) for each in models)
-        shapes = Parts(*(torch.empty(part.shape, device="meta") for part in descent.model))
+        shapes = TensorParts(*(torch.empty(part.shape, device="meta") for part in descent.model))
         sizes = [part.size for part in descent.model]
         by_part = (descent.decays.by_part(), (*descent.penalties.by_part(), 0.0))
         decays, penalties = (

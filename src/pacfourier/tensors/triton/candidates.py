@@ -1,4 +1,4 @@
-"""A Triton kernel that makes candidate frequencies, with the same bits as on the plain."""
+"""A Triton kernel that makes candidate frequencies, with the same bits as tensors/normals.py."""
 
 # mypy: allow-untyped-defs
 # Triton compiles untyped functions.

@@ -1,4 +1,4 @@
-r"""Lay out samples, codes and frequencies for the kernels.
+r"""Numbers split into halves of 16 bits, laid out for the kernels.
 
 A tensor core multiplies numbers of 11 bits. A number in single precision is the sum of two such
 halves up to 2^-22 of its size, and

@@ -1,4 +1,4 @@
-"""Fourier maps learned from labels in one pass over the data.
+"""What Fourier maps learned in one pass share: read blocks, reduce to sums, choose a posterior.
 
 A fit has three steps. *Read* the data into validated blocks of rows. *Reduce* the blocks to sums
 over the samples. *Choose* a posterior and the frequencies to keep, from the sums alone.

@@ -3,7 +3,7 @@ from contextlib import closing
 
 import pytest
 
-from pacfourier.core.ahead import ahead
+from pacfourier.core.prefetch import ahead
 
 
 @pytest.mark.parametrize("depth", [1, 3])

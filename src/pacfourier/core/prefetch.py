@@ -1,4 +1,4 @@
-"""Make what is needed next in a thread, while what was made before is in use."""
+"""An iterator whose next items are made in a thread, while the present one is in use."""
 
 from collections import deque
 from collections.abc import Generator, Iterable
