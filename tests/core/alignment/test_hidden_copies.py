@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn import datasets
 
 from pacfourier import PBRFF, FourierClassifier, FourierRegressor, certify
-from pacfourier.core.alignment.hidden_copies import (
+from pacfourier.core.alignment.summary import (
     MOST_COLUMNS,
     MOST_ROWS,
     HiddenCopies,
