@@ -39,7 +39,7 @@ from pacfourier.pacbayes.prediction_certificate import (
 )
 from pacfourier.pacbayes.predictions import least_half_widths
 from pacfourier.tabular.certifying import fresh_certificate
-from pacfourier.tabular.evaluation import RECALLS
+from pacfourier.tabular.evaluation import _RECALLS
 from pacfourier.tabular.fitting import fit_table
 from pacfourier.tabular.model import FitSettings
 from pacfourier.tabular.reading.table_files import open_table
@@ -363,7 +363,7 @@ def printed_thresholds(model: Any) -> list[tuple[float, float]]:
     with redirect_stdout(printed):
         _show_thresholds(model)
     lines = [line.split() for line in printed.getvalue().splitlines()]
-    numbers = [line for line in lines if line and line[0] in map(str, RECALLS)]
+    numbers = [line for line in lines if line and line[0] in map(str, _RECALLS)]
     return [(float(line[0]), float(line[1].replace("too", "0"))) for line in numbers]
 
 

@@ -30,7 +30,7 @@ from benchmarks.real_tables_fits import TrainingRun
 
 from pacfourier.core.boosting.blending import best_blend
 from pacfourier.core.boosting.objectives import OBJECTIVES
-from pacfourier.estimators.training import MOST_CODED_COLUMNS
+from pacfourier.estimators.training import _MOST_CODED_COLUMNS
 
 Records = dict[TableCell, dict[str, Any]]
 # The error of a cell, or None if it was not measured.
@@ -79,7 +79,7 @@ def of_today(records: Records) -> Errors:
         strengths += [1.0, 10.0] if sum(record["n"][:2]) <= 10_000 else []
         strengths += [0.03] if record["n_columns"] <= 10 else []
         runs = [TrainingRun(alpha) for alpha in strengths]
-        runs += [TrainingRun(3.0, coded=True)] if record["n_columns"] <= MOST_CODED_COLUMNS else []
+        runs += [TrainingRun(3.0, coded=True)] if record["n_columns"] <= _MOST_CODED_COLUMNS else []
         return chosen(records, Recipes("today", tuple(runs)))(table, split)
 
     return error

@@ -28,16 +28,16 @@ from pacfourier.core.boosting.cosine_model import (
 from pacfourier.core.boosting.descent import Descent, Labelled
 from pacfourier.core.boosting.objectives import OBJECTIVES
 from pacfourier.estimators.frames import fitted_encoder
-from pacfourier.estimators.linear_trials import N_STEPS, PENALTIES
+from pacfourier.estimators.linear_trials import _N_STEPS, _PENALTIES
 from pacfourier.estimators.training import (
     Recipe,
     Task,
+    _rows_to_take,
     best_constant,
     coded_rows,
     decays_of,
     epoch_losses,
     epochs,
-    rows_to_take,
     start_of,
 )
 
@@ -375,7 +375,7 @@ class Trainer:
         descent.memory, descent.scale_rate = run.memory, run.scale_rate
         rng = np.random.default_rng(run.seed)
         n_epochs = max(2, round(run.length * epochs(len(self.labels))))
-        rows = rows_to_take(columns, task.rows)
+        rows = _rows_to_take(columns, task.rows)
         for _ in epoch_losses(descent, rows, len(self.labels), n_epochs, rng):
             pass
         return descent.seen()
@@ -413,9 +413,9 @@ class Trainer:
         model = CosineModel.constant(rows.X.shape[1], best_constant(task)).sloped()
         shares = rows.weights / rows.weights.sum()
         tried = []
-        for each in PENALTIES:
+        for each in _PENALTIES:
             loss = rows.labels, task.objective.losses, shares, Penalties(each, 0.0)
-            model = moved_model(model, rows.X, *loss, n_steps=N_STEPS)
+            model = moved_model(model, rows.X, *loss, n_steps=_N_STEPS)
             scores = self.scores(model, coded=False)
             mean = task.objective.losses(scores[0], self.aside)[0].sum(axis=1).mean()
             tried.append((float(mean), each, scores))

@@ -11,8 +11,8 @@ from collections import Counter
 
 from tools.import_graph import PACKAGE, SOURCE, module_name
 
-# ``pacfourier.bounds`` looks for this name in all of its modules.
-FOUND_BY_NAME = {"RECORDS"}
+# ``pacfourier.bounds`` looks for the first in all of its modules; the second is the command.
+FOUND_BY_NAME = {"RECORDS", "main"}
 # Users read the names of these modules as ``spectra.RBF`` and ``bounds.printed.kl``.
 PUBLIC_MODULES = {"pacfourier.spectra", "pacfourier.bounds.printed"}
 

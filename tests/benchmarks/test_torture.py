@@ -119,7 +119,7 @@ def test_half_fitted_models_are_seen(monkeypatch):
     def at_once(estimator):
         yield estimator
 
-    for module in ("learned", "gibbs_rff", "boosted_rff", "pb_landmarks", "fourier_predictor"):
+    for module in ("learned_map", "gibbs_rff", "boosted_rff", "pb_landmarks", "fourier_predictor"):
         monkeypatch.setattr(f"pacfourier.estimators.{module}.all_or_nothing", at_once)
     assert failed("interrupts", range(60))
 

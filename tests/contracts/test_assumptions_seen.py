@@ -143,15 +143,15 @@ SEEN = {
         "landmarks that are points",
     ),
     "steps": (
-        "estimators.certify:step_assumption",
-        "estimators.certify:LEARN_NOTHING",
+        "estimators.certify:_step_assumption",
+        "estimators.certify:_LEARN_NOTHING",
         "classifier after a normalizer",
         "classifier after a scaler",
     ),
     "rows": (
         "pacbayes.holdout:_unseen_assumption",
         # It reads the table, and divides its rows before it looks at them.
-        "tabular.training_rows:prepared_reader",
+        "tabular.training_rows:_prepared_reader",
         "command fit",
         "classifier",
     ),

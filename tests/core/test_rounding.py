@@ -18,14 +18,14 @@ TURNS = np.linspace(-0.5, 0.5, 200_001)
 def waves_of(turns):
     waves = np.empty((2, turns.size), turns.dtype)
     for k in range(turns.size):
-        waves[0, k], waves[1, k] = loops.cosine_sine(turns[k])
+        waves[0, k], waves[1, k] = loops._cosine_sine(turns[k])
     return waves
 
 
 def test_polynomials_have_the_errors_and_terms_of_the_proof():
     """In double precision, from the coefficients as they are stored."""
     powers = np.square(TURNS) ** np.arange(5)[:, np.newaxis]
-    sine, cosine = (np.float64(each) for each in (loops._SIN_SINGLE, loops._COS_SINGLE))
+    sine, cosine = (np.float64(each) for each in (loops.SIN_SINGLE, loops.COS_SINGLE))
     assert np.abs(TURNS * (sine @ powers) - np.sin(np.pi * TURNS)).max() < 3.3e-8
     assert np.abs(cosine @ powers - np.cos(np.pi * TURNS)).max() < 8.3e-8
     assert (np.abs(TURNS) * (np.abs(sine) @ powers)).max() < 2.31

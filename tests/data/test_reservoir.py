@@ -9,7 +9,7 @@ from pacfourier.data.samples import Block
 
 @pytest.fixture
 def few(monkeypatch):
-    monkeypatch.setattr(reservoir, "MOST_ROWS", 20)
+    monkeypatch.setattr(reservoir, "_MOST_ROWS", 20)
 
 
 @pytest.fixture

@@ -336,7 +336,7 @@ def test_bad_parameters_are_named(parameters, message, rng):
 def few_are_many(monkeypatch):
     """Samples of 400 rows count as large, and 300 of them are enough to draw from."""
     monkeypatch.setattr(boosted_rff, "LARGE_SAMPLE", 400)
-    monkeypatch.setattr(training, "START_ROWS", 300)
+    monkeypatch.setattr(training, "_START_ROWS", 300)
 
 
 def wide_sample(rng, n_samples=500):

@@ -118,7 +118,7 @@ def test_partial_fit_merge_and_batches_equal_fit(estimator, kind, rng, monkeypat
     classes = np.unique(y) if y.ndim == 1 and kind != "continuous" else None
     parts = np.array_split(np.arange(len(X)), 3)
     for most_rows in (5000, 60):
-        monkeypatch.setattr(reservoir, "MOST_ROWS", most_rows)
+        monkeypatch.setattr(reservoir, "_MOST_ROWS", most_rows)
         whole = model(estimator).fit(X, LABELS[kind])
         streamed, ones = clone(whole), []
         for part in parts:
@@ -223,7 +223,7 @@ def test_certificates_cover_random_labels(estimator):
 
 
 def test_rows_outside_the_reservoir_do_not_matter_to_the_choice(monkeypatch):
-    monkeypatch.setattr(reservoir, "MOST_ROWS", 50)
+    monkeypatch.setattr(reservoir, "_MOST_ROWS", 50)
     fitted = model().fit(X, Y)
     assert fitted._rows.X.shape == (50, 4)
     copy = pickle.loads(pickle.dumps(fitted))

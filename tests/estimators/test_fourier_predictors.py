@@ -425,10 +425,10 @@ def test_wild_labels_hardly_move_the_huber_loss(rng):
     assert errors["squared_error"] > 3 * errors["huber"]
 
 
-@pytest.mark.parametrize("n_samples", [3, training.START_ROWS, 10 * training.START_ROWS])
+@pytest.mark.parametrize("n_samples", [3, training._START_ROWS, 10 * training._START_ROWS])
 def test_frequencies_start_from_rows_of_all_parts_of_a_sorted_table(n_samples):
     rows = training.start_rows(n_samples)
-    assert len(rows) == min(n_samples, training.START_ROWS)
+    assert len(rows) == min(n_samples, training._START_ROWS)
     assert rows[0] == 0
     assert rows[-1] == n_samples - 1
     # Neighbours are equally far apart, up to rounding.

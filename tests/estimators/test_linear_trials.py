@@ -9,8 +9,8 @@ from pacfourier.core.boosting.blending import Blend
 from pacfourier.core.boosting.descent import Labelled
 from pacfourier.core.boosting.objectives import OBJECTIVES
 from pacfourier.estimators import training
-from pacfourier.estimators.linear_trials import PENALTIES, linear_model, linear_trial
-from pacfourier.estimators.training import Recipe, Task, Trial, promising, splits, trials_of
+from pacfourier.estimators.linear_trials import _PENALTIES, linear_model, linear_trial
+from pacfourier.estimators.training import Recipe, Task, _promising, _Trial, splits, trials_of
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 5)) * [1, 10, 100, 1, 1]
@@ -42,16 +42,16 @@ def test_the_scores_of_a_trial_are_in_the_order_of_the_splits():
     found = linear_trial(task_of(X, y[:, np.newaxis], "squared_error"))
     seen = np.concatenate([aside for _, aside in splits(120, 0)])
     np.testing.assert_allclose(found.scores[:, 0], y[seen], atol=0.05)
-    assert found.penalty == min(PENALTIES)
+    assert found.penalty == min(_PENALTIES)
 
 
 def test_recipes_that_are_clearly_worse_are_given_up():
     blend = Blend(np.zeros(1), np.ones(1))
     losses = [np.ones(100), 1 + 0.1 * RNG.standard_normal(100), 2 + 0.1 * RNG.standard_normal(100)]
     recipes = [Recipe(False, alpha) for alpha in (0.3, 1.0, 3.0)]
-    trials = [Trial(r, blend, each) for r, each in zip(recipes, losses, strict=True)]
-    assert recipes[2] not in promising(trials)
-    assert promising([trials[2]]) == [recipes[2]]
+    trials = [_Trial(r, blend, each) for r, each in zip(recipes, losses, strict=True)]
+    assert recipes[2] not in _promising(trials)
+    assert _promising([trials[2]]) == [recipes[2]]
 
 
 def test_a_recipe_that_is_given_up_is_not_trained_again(monkeypatch):

@@ -19,12 +19,12 @@ from pacfourier import FourierClassifier, FourierRegressor
 from pacfourier.core.boosting.cosine_model import CosineModel
 from pacfourier.core.boosting.descent import Decays
 from pacfourier.estimators.streaming import (
-    FORGETTING,
-    PATIENCE,
+    _FORGETTING,
+    _PATIENCE,
     USUAL_ALPHA,
-    averaged,
-    falling_decays,
-    falling_rate,
+    _averaged,
+    _falling_decays,
+    _falling_rate,
 )
 from pacfourier.estimators.training import PEAK_RATE
 
@@ -69,18 +69,18 @@ def test_amounts_are_learned_in_parts(loss):
 
 
 def test_rates_fall_slowly():
-    rates = [falling_rate(step) for step in range(10_000)]
+    rates = [_falling_rate(step) for step in range(10_000)]
     assert rates[0] == PEAK_RATE
     assert (np.diff(rates) < 0).all()
-    assert rates[PATIENCE] == pytest.approx(PEAK_RATE / np.sqrt(2))
+    assert rates[_PATIENCE] == pytest.approx(PEAK_RATE / np.sqrt(2))
     # Their sum has no limit, so that no start is out of reach.
     assert rates[9999] > PEAK_RATE / 10
 
 
 def test_decays_fall_with_the_rows_seen():
     decays = Decays(0.3, 0.1, 1.0)
-    assert falling_decays(decays, 0) == decays
-    assert falling_decays(decays, PATIENCE) == tuple(decay / 2 for decay in decays)
+    assert _falling_decays(decays, 0) == decays
+    assert _falling_decays(decays, _PATIENCE) == tuple(decay / 2 for decay in decays)
 
 
 def test_the_average_weighs_recent_models_more(rng):
@@ -90,9 +90,9 @@ def test_the_average_weighs_recent_models_more(rng):
     ]
     found = models[0].zeros()
     for step, model in enumerate(models, start=1):
-        found = averaged(found, model, step)
+        found = _averaged(found, model, step)
     # In closed form, model s has a weight proportional to s (s + 1) ... (s + 8).
-    shares = [math.perm(s + FORGETTING - 1, FORGETTING) for s in range(1, 7)]
+    shares = [math.perm(s + _FORGETTING - 1, _FORGETTING) for s in range(1, 7)]
     expected = np.average([model.packed() for model in models], axis=0, weights=shares)
     np.testing.assert_allclose(found.packed(), expected, rtol=1e-5, atol=1e-6)
 

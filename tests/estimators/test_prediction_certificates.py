@@ -44,9 +44,9 @@ from pacfourier import (
 )
 from pacfourier.core.alignment.summary import row_fingerprints
 from pacfourier.estimators.prediction_certificates import (
+    _prediction_confidences,
     checked_labels,
     prediction_certificate,
-    prediction_confidences,
     row_summary,
     summable,
 )
@@ -143,16 +143,16 @@ def test_epsilon_is_checked(model, epsilon):
 
 def test_confidences_are_probabilities_or_margins(model):
     rows = FRESH[0][:50]
-    found = prediction_confidences(model, rows)
+    found = _prediction_confidences(model, rows)
     assert found.largest == 1.0
     np.testing.assert_array_equal(found.values, model.predict_proba(rows).max(axis=1))
     ridge = RidgeClassifier().fit(*FIT)
     scores = np.sort(ridge.decision_function(rows), axis=1)
-    found = prediction_confidences(ridge, rows)
+    found = _prediction_confidences(ridge, rows)
     assert found.largest == np.inf
     np.testing.assert_allclose(found.values, scores[:, -1] - scores[:, -2])
     binary = RidgeClassifier().fit(FIT[0], FIT[1] == 3)
-    found = prediction_confidences(binary, rows).values
+    found = _prediction_confidences(binary, rows).values
     np.testing.assert_array_equal(found, np.abs(binary.decision_function(rows)))
 
 
@@ -298,7 +298,7 @@ def test_one_probability_per_label_is_a_confidence():
     rows, labels = make_multilabel_classification(200, n_classes=3, random_state=0)
     for inner in (LogisticRegression(), RidgeClassifier()):
         fitted = OneVsRestClassifier(inner).fit(rows, labels)
-        found = prediction_confidences(fitted, rows, are_sets=True).values
+        found = _prediction_confidences(fitted, rows, are_sets=True).values
         if inner.__class__ is RidgeClassifier:
             np.testing.assert_array_equal(found, np.abs(fitted.decision_function(rows)).min(axis=1))
         else:

@@ -14,7 +14,7 @@ from pacfourier import FourierClassifier, FourierRegressor, fit_batches
 from pacfourier.core.boosting.descent import Descent, Labelled
 from pacfourier.data.samples import Block
 from pacfourier.estimators import streaming
-from pacfourier.estimators.streaming import Survey, regrouped, surveyed
+from pacfourier.estimators.streaming import Survey, _regrouped, surveyed
 
 
 def noisy_classes(n_samples, seed=0):
@@ -42,7 +42,7 @@ def quick(kind=FourierClassifier, n_frequencies=20, **parameters):
 @pytest.fixture
 def small_sample(monkeypatch):
     """Let the random sample be smaller than the data."""
-    monkeypatch.setattr(streaming, "SAMPLE_ROWS", 2000)
+    monkeypatch.setattr(streaming, "_SAMPLE_ROWS", 2000)
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def test_rows_are_regrouped_into_whole_mini_batches(sizes, rng):
             numbers[start : start + size] for start, size in zip(starts, sizes, strict=True)
         )
     ]
-    pieces = list(regrouped(iter(blocks), 32, rng))
+    pieces = list(_regrouped(iter(blocks), 32, rng))
     assert all(piece.n_samples % 32 == 0 for piece in pieces[:-1])
     found = np.concatenate([piece.weights for piece in pieces])
     np.testing.assert_array_equal(np.sort(found), numbers)
@@ -167,7 +167,7 @@ def test_rows_are_regrouped_into_whole_mini_batches(sizes, rng):
 
 def test_every_row_is_as_likely_in_the_sample_whatever_the_merges(monkeypatch):
     """Of 40 rows 10 are kept: each in a quarter of 500 draws, within four standard errors."""
-    monkeypatch.setattr(streaming, "SAMPLE_ROWS", 10)
+    monkeypatch.setattr(streaming, "_SAMPLE_ROWS", 10)
     rows = np.arange(40.0)[:, np.newaxis]
     counts = np.zeros(40)
     for seed in range(500):

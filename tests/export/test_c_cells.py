@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from tests.export.conftest import FLAGS, SANITIZERS
 
-from pacfourier.export.c_cells import distinct_names, row_text
+from pacfourier.export.c_cells import _distinct_names, row_text
 from pacfourier.tabular.encoding import learned_encoding
 
 # Two names that become the same in C, one that would end a comment, and one without letters.
@@ -151,7 +151,7 @@ def test_the_guide_shows_a_call_for_each_kind(encoding):
 
 def test_names_are_legal_and_distinct():
     taken = ("UNIT", "H")
-    names = distinct_names(["a b", "a-b", "a_b_2", "", "é", "UNIT", "x" * 99, "x" * 98], taken)
+    names = _distinct_names(["a b", "a-b", "a_b_2", "", "é", "UNIT", "x" * 99, "x" * 98], taken)
     assert len(set(names)) == len(names) == 8
     assert not set(names) & set(taken)
     assert all(re.fullmatch("[A-Za-z0-9_]{1,44}", name) for name in names)

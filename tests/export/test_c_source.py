@@ -4,7 +4,7 @@ from tests.export.test_formula import HOSTILE, MODELS
 
 from pacfourier import FourierClassifier
 from pacfourier.export import to_c
-from pacfourier.export.c_source import without_small_origins
+from pacfourier.export.c_source import _without_small_origins
 from pacfourier.export.expressible import exported_model
 
 FLOATS = ("float", "float")
@@ -124,7 +124,7 @@ def shifted_model(shift):
 def test_only_small_centres_are_folded_into_constants(program, shift, is_kept):
     """Far from zero, centres must be subtracted first, or phases would lose all digits."""
     model, X = shifted_model(shift)
-    parts = without_small_origins(exported_model(model))
+    parts = _without_small_origins(exported_model(model))
     assert parts.origins.any() == is_kept
     scores, _ = compiled(program, model)(X)
     expected = model.decision_function(X.astype(np.float64))

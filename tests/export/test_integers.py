@@ -9,7 +9,7 @@ from tests.export.test_formula import HOSTILE, MODELS
 
 from pacfourier import FourierClassifier, bounds, certify
 from pacfourier.export import IntegerModel, integer_scores, quantised
-from pacfourier.export.integers import COSINE_ONE, packed_weights, wave_values
+from pacfourier.export.integers import COSINE_ONE, _packed_weights, _wave_values
 
 INTEGERS = ("unsigned char", "int32_t")
 SIZES = {"int8_t": 1, "uint8_t": 1, "int16_t": 2, "uint16_t": 2, "int32_t": 4, "uint32_t": 4}
@@ -124,13 +124,13 @@ def test_cosines_are_right_to_a_ten_thousandth():
     phases = np.arange(2**16)
     exact = np.cos(2 * np.pi * phases / 2**16)
     bound = (2 * np.pi / 256) ** 2 / 8 + 2 / COSINE_ONE
-    assert np.abs(wave_values(phases) / COSINE_ONE - exact).max() < bound < 2e-4
+    assert np.abs(_wave_values(phases) / COSINE_ONE - exact).max() < bound < 2e-4
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 5])
 def test_two_weights_of_four_bits_are_in_a_byte(n_columns):
     weights = np.random.default_rng(0).integers(-7, 8, (3, n_columns)).astype(np.int8)
-    packed = packed_weights(weights, 4)
+    packed = _packed_weights(weights, 4)
     assert packed.shape == (3, (n_columns + 1) // 2)
     unpacked = np.stack([packed & 15, packed >> 4], axis=2).reshape(3, -1).astype(int) - 8
     np.testing.assert_array_equal(unpacked[:, :n_columns], weights)

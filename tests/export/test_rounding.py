@@ -10,11 +10,11 @@ from pacfourier.core.boosting.descent import Decays, Labelled
 from pacfourier.export import quantised
 from pacfourier.export.integers import COSINE_ONE
 from pacfourier.export.rounding import (
-    Grid,
-    Levels,
-    RoundedDescent,
+    _Grid,
+    _Levels,
+    _RoundedDescent,
+    _unit_of,
     check_ranges,
-    unit_of,
 )
 
 
@@ -73,8 +73,8 @@ def test_the_scale_is_the_best_of_those_tried():
     def error(grid):
         return (X @ (frequencies - grid.rounded(frequencies)).T).std()
 
-    chosen = Grid.chosen(frequencies, X, reach, 7)
-    largest = Grid(reach, np.abs(frequencies * reach).max(axis=1) / 7, 7)
+    chosen = _Grid.chosen(frequencies, X, reach, 7)
+    largest = _Grid(reach, np.abs(frequencies * reach).max(axis=1) / 7, 7)
     assert error(chosen) < error(largest) / 3
 
 
@@ -82,7 +82,7 @@ def test_rounded_frequencies_are_whole_numbers_of_their_scale():
     rng = np.random.default_rng(0)
     frequencies = rng.normal(size=(3, 5)).astype(np.float32)
     reach = np.array([0.01, 0.02, 0.0, 0.03, 0.01])
-    grid = Grid.chosen(frequencies, rng.normal(size=(50, 5)).astype(np.float32), reach, 127)
+    grid = _Grid.chosen(frequencies, rng.normal(size=(50, 5)).astype(np.float32), reach, 127)
     turns = grid.rounded(frequencies) * reach / grid.scales[:, np.newaxis]
     np.testing.assert_allclose(turns, np.rint(turns), atol=1e-4)
     np.testing.assert_allclose(turns, grid.weights(frequencies), atol=1e-4)
@@ -90,7 +90,7 @@ def test_rounded_frequencies_are_whole_numbers_of_their_scale():
 
 
 def test_a_frequency_of_zeros_has_a_scale():
-    grid = Grid.chosen(np.zeros((2, 3)), np.ones((4, 3)), np.ones(3), 7)
+    grid = _Grid.chosen(np.zeros((2, 3)), np.ones((4, 3)), np.ones(3), 7)
     assert (grid.scales > 0).all()
     assert not grid.rounded(np.zeros((2, 3))).any()
 
@@ -100,7 +100,7 @@ def test_a_frequency_of_zeros_has_a_scale():
 def test_no_score_can_overflow(n_waves, intercept):
     rng = np.random.default_rng(0)
     cosines, sines = rng.normal(size=(2, n_waves, 2))
-    unit = unit_of(cosines, sines, np.array([intercept, 0.0]))
+    unit = _unit_of(cosines, sines, np.array([intercept, 0.0]))
     whole = np.rint(np.abs(np.concatenate([cosines, sines])) / unit / COSINE_ONE)
     assert whole.max() <= 2**15 - 1
     assert (COSINE_ONE * whole.sum(axis=0) + np.rint(intercept / unit) < 2**31).all()
@@ -108,7 +108,7 @@ def test_no_score_can_overflow(n_waves, intercept):
 
 def test_levels_are_evenly_spaced_and_clip():
     X = np.array([[0.0, 5.0], [1.0, 5.0], [0.5, 5.0]])
-    levels = Levels.of(X, None)
+    levels = _Levels.of(X, None)
     assert levels.steps.tolist() == pytest.approx([1 / 255, 0.0])
     np.testing.assert_allclose(levels.values(X), X, atol=0.5 / 255)
     np.testing.assert_allclose(levels.values(np.array([[-3.0, 0.0], [7.0, 9.0]])), [[0, 5], [1, 5]])
@@ -153,10 +153,10 @@ def test_gradients_are_taken_at_rounded_frequencies_and_move_the_exact_ones():
     rng = np.random.default_rng(0)
     shapes = ((2, 3), (2, 1), (2, 1), (0, 1), (1,))
     model = CosineModel(*(rng.normal(size=shape) for shape in shapes))
-    descent = RoundedDescent.start(model, square_losses, Decays(0.0, 0.0, 0.0))
+    descent = _RoundedDescent.start(model, square_losses, Decays(0.0, 0.0, 0.0))
     before = descent.model.frequencies.copy()
     np.testing.assert_array_equal(descent.seen().frequencies, before)
-    descent.grid = Grid(np.ones(3), np.full(2, 0.5), 7)
+    descent.grid = _Grid(np.ones(3), np.full(2, 0.5), 7)
     X = rng.normal(size=(20, 3)).astype(np.float32)
     rows = Labelled(X, np.ones((20, 1), np.float32), np.ones(20, np.float32))
     descent.move(rows, 0.01)

@@ -10,7 +10,7 @@ from pacfourier.errors import InputError
 from pacfourier.export import to_c, to_json
 from pacfourier.export.predictor_files import load_predictor
 from pacfourier.tabular.encoding import learned_encoding
-from pacfourier.tabular.model_files import predictor_data
+from pacfourier.tabular.model_files import _predictor_data
 from pacfourier.tabular.plain_files import TABLE_FORMAT, plain_bytes
 
 
@@ -33,7 +33,7 @@ def table_model(is_regression=False):
 def saved(path, encoding, model, changes=None):
     data = {
         "format": TABLE_FORMAT,
-        "predictor": predictor_data(model.model_),
+        "predictor": _predictor_data(model.model_),
         "encoding": encoding.to_data(),
         "record": {"seconds": 1.0},
     }

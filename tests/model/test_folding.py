@@ -3,12 +3,12 @@ import pytest
 
 from pacfourier.core.boosting.columns import Columns
 from pacfourier.core.boosting.cosine_model import CosineModel
-from pacfourier.model.folding import folded_model, interpolation_table
+from pacfourier.model.folding import _interpolation_table, folded_model
 
 
 def test_tables_hold_the_sums_of_codes_at_the_knots(rng):
     weights = rng.standard_normal((4, 3))
-    found = interpolation_table(weights)
+    found = _interpolation_table(weights)
     for k in range(5):
         np.testing.assert_allclose(found[k], 2 * sum(weights[:k], np.zeros(3)), atol=1e-14)
 

@@ -11,7 +11,7 @@ from pacfourier import FourierClassifier, FourierModel, FourierRegressor
 from pacfourier.core.boosting.columns import described_columns
 from pacfourier.core.boosting.cosine_model import CosineModel
 from pacfourier.errors import InputError
-from pacfourier.export.expressible import check_single, without_limits
+from pacfourier.export.expressible import _without_limits, check_single
 from pacfourier.model.folding import folded_model
 from pacfourier.model.fourier_model import turned
 
@@ -192,7 +192,7 @@ def test_turned_amplitudes_are_the_same_waves(rng):
 def test_limits_are_tables(rng, coded):
     X = table(rng)
     model = limited(random_model(rng, X, coded=coded), X)
-    found = without_limits(model)
+    found = _without_limits(model)
     assert np.isinf([found.low, found.high]).all()
     assert (np.unique(found.knot_columns, return_counts=True)[1] >= 2).all()
     rows = np.vstack([X, 3 * X - 1])
@@ -200,7 +200,7 @@ def test_limits_are_tables(rng, coded):
     low = model.low.copy()
     low[0] = -np.inf
     with pytest.raises(ValueError, match=r"must both be finite or both be infinite .* in column 0"):
-        without_limits(replace(model, low=low))
+        _without_limits(replace(model, low=low))
 
 
 def test_amounts_are_scores_in_units_of_the_labels(rng):

@@ -5,14 +5,14 @@ from threadpoolctl import threadpool_limits
 from pacfourier.core import loops
 from pacfourier.core.boosting.columns import described_columns
 from pacfourier.core.boosting.cosine_model import CosineModel, model_scores
-from pacfourier.model.folding import column_origins, folded_model
+from pacfourier.model.folding import _column_origins, folded_model
 from pacfourier.model.fourier_model import scoring_terms
 from pacfourier.model.scoring import (
-    FEW_ROWS,
+    _FEW_ROWS,
+    _SCORED_ROWS,
     QUICK_ROWS_PER_TASK,
-    SCORED_ROWS,
+    _write_values,
     row_scores,
-    write_values,
 )
 
 RULES = {"coded": True, "plain": False}
@@ -43,7 +43,7 @@ def models(rng, X, *, coded=True, n_outputs=2):
 @pytest.mark.parametrize("n_outputs", [1, 3])
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("share", SHARES)
-@pytest.mark.parametrize("n_rows", [1, FEW_ROWS, SCORED_ROWS + 100])
+@pytest.mark.parametrize("n_rows", [1, _FEW_ROWS, _SCORED_ROWS + 100])
 def test_scores_are_those_of_the_model_on_coded_columns(n_rows, share, rule, n_outputs, rng):
     """Also outside the range of the rows that describe the columns, where codes stay constant."""
     X = table(rng, share=SHARES[share])
@@ -59,12 +59,12 @@ def test_products_that_skip_origins_are_the_products(share, rng):
     X = table(rng, share=SHARES[share])
     _, _, fast = models(rng, X)
     skipping, whole = np.empty((2, len(X), len(fast.constants)))
-    write_values(X, fast, skipping, is_sparse=True)
-    write_values(X, fast, whole, is_sparse=False)
+    _write_values(X, fast, skipping, is_sparse=True)
+    _write_values(X, fast, whole, is_sparse=False)
     np.testing.assert_allclose(skipping, whole, rtol=0, atol=1e-11)
 
 
-@pytest.mark.parametrize("n_rows", [FEW_ROWS, 2500])
+@pytest.mark.parametrize("n_rows", [_FEW_ROWS, 2500])
 @pytest.mark.parametrize("n_outputs", [1, 2])
 def test_single_precision_loses_what_single_precision_loses(n_outputs, n_rows, rng):
     """A phase of size s is off by about s 2^-24; here s is at most 300, and 40 waves are added."""
@@ -78,7 +78,7 @@ def test_single_precision_loses_what_single_precision_loses(n_outputs, n_rows, r
 def test_origins_are_round_numbers_within_a_unit_of_the_mean(rng):
     X = np.hstack([table(rng, share=0.1), 1e-3 * rng.standard_normal((2500, 1)) + 0.5])
     columns = described_columns(X, np.ones(len(X)), coded=False)
-    origins = column_origins(columns)
+    origins = _column_origins(columns)
     is_varying = np.isfinite(columns.units)
     assert (np.abs(origins - X.mean(axis=0)) <= columns.units)[is_varying].all()
     assert origins[0] == 0
@@ -107,7 +107,7 @@ def test_the_layout_of_the_rows_changes_no_score(layout, rng):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1.1e75])
-@pytest.mark.parametrize("n_rows", [FEW_ROWS, 2 * SCORED_ROWS])
+@pytest.mark.parametrize("n_rows", [_FEW_ROWS, 2 * _SCORED_ROWS])
 def test_numbers_beyond_the_limit_give_nan(n_rows, bad, rng):
     X = table(rng)[:n_rows]
     _, _, fast = models(rng, X)

@@ -11,7 +11,7 @@ from sklearn.datasets import make_classification
 
 from pacfourier import FourierClassifier, FourierModel, FourierRegressor
 from pacfourier.errors import InputError
-from pacfourier.tabular.model_files import predictor_data
+from pacfourier.tabular.model_files import _predictor_data
 from pacfourier.tabular.plain_files import plain_bytes, plain_data
 
 QUICK = {"alpha": 3.0, "random_state": 0}
@@ -66,7 +66,7 @@ NAMES = (
 
 def through_table_file(model, folder):
     del folder
-    return FourierModel.from_arrays(plain_data(plain_bytes(predictor_data(model)), "file"))
+    return FourierModel.from_arrays(plain_data(plain_bytes(_predictor_data(model)), "file"))
 
 
 def through_own_file(model, folder):
@@ -123,7 +123,7 @@ def test_files_are_compact(tmp_path):
     X = np.random.default_rng(0).normal(size=(300, 100)).astype(np.float32)
     model = FourierClassifier(100, piecewise=False, **QUICK).fit(X, X[:, 0] > 0).model_
     model.save(tmp_path / "m.npz")
-    for size in (len(plain_bytes(predictor_data(model))), (tmp_path / "m.npz").stat().st_size):
+    for size in (len(plain_bytes(_predictor_data(model))), (tmp_path / "m.npz").stat().st_size):
         assert size < 1.1 * 4 * (100 * 100)
     coded = FourierClassifier(4, piecewise=True, **QUICK).fit(X[:, :5], X[:, 0] > 0).model_
     arrays = coded.arrays()

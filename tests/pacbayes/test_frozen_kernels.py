@@ -11,7 +11,7 @@ from scipy import sparse
 
 from pacfourier.core.alignment import summary as summaries
 from pacfourier.core.alignment.summary import sample_summary
-from pacfourier.pacbayes.holdout import FALSE_ALARM, HOLDOUT_RECORDS, overlap_log_chance
+from pacfourier.pacbayes.holdout import _FALSE_ALARM, _HOLDOUT_RECORDS, _overlap_log_chance
 
 
 def summary_of(X):
@@ -20,11 +20,11 @@ def summary_of(X):
 
 
 def chance(first, second):
-    return overlap_log_chance(summary_of(first), summary_of(second))
+    return _overlap_log_chance(summary_of(first), summary_of(second))
 
 
 def is_refused(first, second):
-    return chance(first, second) < math.log(FALSE_ALARM)
+    return chance(first, second) < math.log(_FALSE_ALARM)
 
 
 def continuous(rng, n):
@@ -83,8 +83,8 @@ def test_long_samples_are_compared_where_both_were_counted(rng, monkeypatch):
         for part in (rows, rows[1000:], others)
     )
     assert len(first.fingerprints) == len(second.fingerprints) == 400
-    assert overlap_log_chance(first, second) < math.log(FALSE_ALARM)
-    assert overlap_log_chance(first, third) > math.log(FALSE_ALARM)
+    assert _overlap_log_chance(first, second) < math.log(_FALSE_ALARM)
+    assert _overlap_log_chance(first, third) > math.log(_FALSE_ALARM)
 
 
 def test_the_chance_of_an_overlap_is_bounded():
@@ -99,9 +99,9 @@ def test_the_chance_of_an_overlap_is_bounded():
         assert (found <= bound + 1e-9).mean() <= math.exp(min(bound, 0)) + 1e-12
 
 
-@pytest.mark.parametrize("name", HOLDOUT_RECORDS)
+@pytest.mark.parametrize("name", _HOLDOUT_RECORDS)
 def test_a_record_calls_its_function_with_what_it_takes(name):
-    record = HOLDOUT_RECORDS[name]
+    record = _HOLDOUT_RECORDS[name]
     parameters = signature(record.function).parameters
     required = {key for key, item in parameters.items() if item.default is item.empty}
     assert record.name == name
@@ -112,4 +112,4 @@ def test_weights_of_the_fit_do_not_matter(rng):
     """Only the fresh rows must be independent draws."""
     first, second = (summary_of(continuous(rng, 50)) for _ in range(2))
     weighted = replace(first, is_weighted=True)
-    assert overlap_log_chance(weighted, second) == overlap_log_chance(first, second)
+    assert _overlap_log_chance(weighted, second) == _overlap_log_chance(first, second)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pacfourier.tabular import baselines
-from pacfourier.tabular.baselines import ALL, best_columns, fitted_baselines
+from pacfourier.tabular.baselines import _ALL, _best_columns, fitted_baselines
 from pacfourier.tabular.training_rows import LabelledRows
 
 
@@ -18,7 +18,7 @@ def learned_rows(rng, task, n_columns):
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_trees_see_the_best_columns_of_a_wide_table(task, rng, monkeypatch):
-    monkeypatch.setattr(baselines, "MOST_BOOSTED", 4)
+    monkeypatch.setattr(baselines, "_MOST_BOOSTED", 4)
     rows = learned_rows(rng, task, 30)
     linear, trees = fitted_baselines(task, rows, None, 0)
     assert trees.name == "boosted trees (4 columns)"
@@ -26,7 +26,7 @@ def test_trees_see_the_best_columns_of_a_wide_table(task, rng, monkeypatch):
     assert 1 in trees.columns
     assert 0 not in trees.columns
     assert trees.model.n_features_in_ == 4
-    assert linear.columns == ALL
+    assert linear.columns == _ALL
     agreement = trees.predict(rows.X) == rows.y
     if task == "classification":
         assert agreement.mean() > 0.9
@@ -36,7 +36,7 @@ def test_trees_see_the_best_columns_of_a_wide_table(task, rng, monkeypatch):
 
 def test_trees_see_all_columns_of_other_tables(rng):
     rows = learned_rows(rng, "classification", 5)
-    assert best_columns(rows.X, rows.y, "classification") == ALL
+    assert _best_columns(rows.X, rows.y, "classification") == _ALL
     names = [each.name for each in fitted_baselines("classification", rows, "balanced", 0)]
     assert names == ["logistic regression", "boosted trees"]
 

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from pacfourier.errors import InputError
 from pacfourier.tabular.cells import (
     DATE_FORMATS,
+    _plain_numbers,
     arrow_texts,
     dates_of_texts,
     found_date_format,
     found_decimal,
     numbers,
-    plain_numbers,
 )
 from pacfourier.tabular.columns import (
-    KINDS,
+    _KINDS,
     Column,
     Strays,
     TableColumns,
@@ -96,7 +96,7 @@ def test_grouped_numbers_are_read_with_either_decimal_point(number):
 
 def test_the_quick_way_and_the_slow_way_agree():
     texts = pa.array([*map(str, RNG.standard_normal(500) * 10.0 ** RNG.integers(-9, 9, 500)), None])
-    slow = plain_numbers(texts, ".")
+    slow = _plain_numbers(texts, ".")
     assert slow.equals(texts)
     np.testing.assert_array_equal(numbers_of_texts(texts), numbers_of_texts(slow))
 
@@ -311,7 +311,7 @@ def test_a_few_numbers_in_order_are_read():
 # What the user asks for
 
 
-@pytest.mark.parametrize("kind", KINDS[:-1])
+@pytest.mark.parametrize("kind", _KINDS[:-1])
 @pytest.mark.parametrize(
     "values", [["a"] * 9, range(60), [None] * 9, [True] * 9, [f"r{i}" for i in range(60)]]
 )

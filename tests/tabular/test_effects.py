@@ -8,15 +8,15 @@ from tests.tabular.table_fits import Column, HeldOut, TableColumns, Target, amou
 from pacfourier.tabular import effects as module
 from pacfourier.tabular.effects import (
     MOST_ROWS,
-    best_columns,
-    divided,
+    _best_columns,
+    _divided,
+    _encoded_places,
+    _most_shuffled_rows,
+    _shuffled,
+    _spread,
+    _tried_values,
     effects,
-    encoded_places,
     importances,
-    most_shuffled_rows,
-    shuffled,
-    spread,
-    tried_values,
 )
 
 
@@ -122,7 +122,7 @@ def test_the_rise_of_a_perfect_classifier_is_the_error_of_a_random_guess(rng):
 def test_shuffled_columns_move_together_and_keep_their_places(rng):
     X = rng.standard_normal((10, 4))
     order, before = rng.permutation(10), X.copy()
-    changed = shuffled(X, np.array([1, 3]), order)
+    changed = _shuffled(X, np.array([1, 3]), order)
     assert (changed[:, [1, 3]] == X[order][:, [1, 3]]).all()
     assert (changed[:, [0, 2]] == X[:, [0, 2]]).all()
     assert (before == X).all()
@@ -131,7 +131,7 @@ def test_shuffled_columns_move_together_and_keep_their_places(rng):
 def test_columns_of_the_table_are_found_among_the_encoded_ones():
     fit = amounts()
     sources = fit.model.encoding.sources
-    places = encoded_places(fit.model)
+    places = _encoded_places(fit.model)
     assert sum(map(len, places.values())) == len(sources)
     assert all(sources[each] == name for name, found in places.items() for each in found)
     assert len(places["job"]) > 1
@@ -147,7 +147,7 @@ def test_a_search_by_groups_finds_the_columns_of_a_search_one_by_one(rng, n_colu
         calls.append(group)
         return float(len(important & set(group)))
 
-    found = best_columns(names, rise)
+    found = _best_columns(names, rise)
     assert important <= set(found)
     assert len(set(found)) == len(found) <= 32
     assert len(calls) <= 32 * np.log(n_columns)
@@ -155,13 +155,13 @@ def test_a_search_by_groups_finds_the_columns_of_a_search_one_by_one(rng, n_colu
 
 def test_all_columns_of_a_narrow_table_are_kept():
     names = tuple(map(str, range(64)))
-    assert best_columns(names, lambda group: pytest.fail(str(group))) == names
+    assert _best_columns(names, lambda group: pytest.fail(str(group))) == names
 
 
 def test_divided_parts_cover_everything():
     names = tuple("abcdefg")
     for n_parts in range(1, 10):
-        parts = divided(names, n_parts)
+        parts = _divided(names, n_parts)
         assert len(parts) == min(n_parts, 7)
         assert sum(parts, ()) == names
         assert {len(part) for part in parts} <= {7 // len(parts), 7 // len(parts) + 1}
@@ -193,7 +193,7 @@ def test_effects_of_wide_tables_use_fewer_rows(rng, monkeypatch):
 
 
 def test_a_table_that_is_too_wide_is_not_searched(rng, monkeypatch):
-    assert most_shuffled_rows(100_000) < module.FEWEST_ROWS < most_shuffled_rows(10_000)
+    assert _most_shuffled_rows(100_000) < module.FEWEST_ROWS < _most_shuffled_rows(10_000)
     monkeypatch.setattr(module, "MOST_CELLS", 10_000)
     frame = numbers(rng, 60, 4)
     model = recorder(frame, lambda rows: rows["0"])
@@ -243,19 +243,19 @@ def test_effects_follow_categories_dates_and_gaps_and_skip_texts():
     assert since.averages[-1] > since.averages[0] + 3
     assert (np.diff(age.values) > 0).all()
     # Gaps are predicted as they are, not as another value.
-    rows = fit.held_out.frame.iloc[spread(len(fit.held_out.frame), len(fit.held_out.frame))]
+    rows = fit.held_out.frame.iloc[_spread(len(fit.held_out.frame), len(fit.held_out.frame))]
     gap = fit.model.predictions(rows.assign(job=pd.Series([None] * len(rows), dtype="str")))
     assert job.averages[list(job.values).index("missing"), 0] == pytest.approx(gap.mean())
 
 
 def test_values_to_try():
-    assert tried_values(pd.Series([3.0, 1.0, np.nan, 3.0]), "number").tolist() == [1.0, 3.0]
-    assert tried_values(pd.Series([np.nan, np.nan]), "number").tolist() == []
-    assert tried_values(pd.Series(["a", "b"]), "text").tolist() == []
-    many = tried_values(pd.Series(np.arange(1001.0)), "number")
+    assert _tried_values(pd.Series([3.0, 1.0, np.nan, 3.0]), "number").tolist() == [1.0, 3.0]
+    assert _tried_values(pd.Series([np.nan, np.nan]), "number").tolist() == []
+    assert _tried_values(pd.Series(["a", "b"]), "text").tolist() == []
+    many = _tried_values(pd.Series(np.arange(1001.0)), "number")
     assert many.tolist()[::23] == [10.0, 990.0]
     texts = pd.Series([f"c{k}" for k in range(30) for _ in range(k + 1)])
-    assert tried_values(texts, "category").tolist() == [f"c{k}" for k in range(29, 19, -1)]
+    assert _tried_values(texts, "category").tolist() == [f"c{k}" for k in range(29, 19, -1)]
 
 
 def test_a_column_with_one_value_has_no_effect(rng):

@@ -11,7 +11,7 @@ from sklearn.preprocessing import OneHotEncoder
 from pacfourier.errors import InputError
 from pacfourier.tabular import column_encodings
 from pacfourier.tabular.column_encodings import Category, Date, Numbers, Text
-from pacfourier.tabular.encoding import Encoding, distinct_names, learned_encoding
+from pacfourier.tabular.encoding import Encoding, _distinct_names, learned_encoding
 from pacfourier.tabular.plain_files import plain_bytes, plain_data
 
 KINDS = {
@@ -270,7 +270,7 @@ def test_only_the_most_frequent_parts_of_texts_are_kept(monkeypatch):
 
 def test_many_texts_are_thinned_out(monkeypatch):
     column = table()["note"]
-    monkeypatch.setattr(column_encodings, "MOST_TEXTS", 100)
+    monkeypatch.setattr(column_encodings, "_MOST_TEXTS", 100)
     expected = Text.learned(column.iloc[::5], seed=0)
     found = Text.learned(column, seed=0)
     np.testing.assert_array_equal(found.components, expected.components)
@@ -305,7 +305,7 @@ def test_an_encoding_from_plain_data_encodes_the_same(encoding):
 
 
 def test_names_that_collide_are_told_apart():
-    assert distinct_names(["a", "b", "a", "a (2)", "a"]) == [
+    assert _distinct_names(["a", "b", "a", "a (2)", "a"]) == [
         "a",
         "b",
         "a (2)",

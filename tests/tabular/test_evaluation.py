@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from pacfourier.tabular.evaluation import (
-    RECALLS,
+    _RECALLS,
     confusion_counts,
     explained_variance,
     group_standard_error,
@@ -56,7 +56,7 @@ def test_thresholds_find_the_wished_share_of_new_rows(rng):
         probabilities = np.where(is_class, rng.beta(4, 2, 600), rng.beta(2, 4, 600))
         found = recall_thresholds(probabilities, is_class, 0.1)
         recalls = stats.beta.sf([each.threshold for each in found], 4, 2)
-        n_failures += bool((recalls < RECALLS).any())
+        n_failures += bool((recalls < _RECALLS).any())
     assert n_failures <= stats.binom.isf(1e-6, n_trials, 0.1)
 
 

@@ -15,7 +15,7 @@ from pacfourier.export import table_integers
 from pacfourier.reports.model_card import model_card
 from pacfourier.reports.tabular_report import fit_report
 from pacfourier.tabular import FitSettings, fit_table, fresh_certificate, open_table
-from pacfourier.tabular.certifying import certified_rows, one_row_of_each_group
+from pacfourier.tabular.certifying import _one_row_of_each_group, certified_rows
 
 N_TRIALS, EPSILON = 60, 0.05
 
@@ -77,7 +77,7 @@ def test_one_row_of_each_group_is_chosen_and_each_is_equally_likely(model):
     table["visit"] = np.tile(range(4), 4000)
     table.loc[table["visit"] == 3, "state"] = None
     table.loc[:7, "patient"] = None
-    is_chosen = one_row_of_each_group(model, open_table(table), "patient")
+    is_chosen = _one_row_of_each_group(model, open_table(table), "patient")
     chosen = table[is_chosen]
     assert not chosen["state"].isna().any()
     # Six labelled visits without a patient stand for themselves.

@@ -175,7 +175,7 @@ def test_files_that_unpack_to_too_much_are_refused(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("limit", "data"), [("MOST_NODES", [[]] * 9), ("MOST_SCHEMA_BYTES", "x" * 9)]
+    ("limit", "data"), [("_MOST_NODES", [[]] * 9), ("MOST_SCHEMA_BYTES", "x" * 9)]
 )
 def test_large_structures_are_refused(monkeypatch, limit, data):
     content = plain_bytes([data])

@@ -9,7 +9,7 @@ from scipy import stats
 
 from pacfourier.cli.tables import _show_thresholds
 from pacfourier.reports.class_sections import _threshold_table
-from pacfourier.tabular.evaluation import RECALLS, recall_thresholds
+from pacfourier.tabular.evaluation import _RECALLS, recall_thresholds
 
 EPSILON = 0.1
 # What a model predicts for the 16 cells of a categorical table, and how often a row of the rare
@@ -40,7 +40,7 @@ def in_the_command(found, capsys):
     """Return the thresholds that the command prints."""
     capsys.readouterr()
     _show_thresholds(model_with(found))
-    lines = capsys.readouterr().out.splitlines()[-len(RECALLS) :]
+    lines = capsys.readouterr().out.splitlines()[-len(_RECALLS) :]
     return [line.split()[1].replace("too", "0") for line in lines]
 
 
@@ -60,7 +60,7 @@ def test_printed_thresholds_have_the_promised_recall(place, rng, capsys):
     for _ in range(n_trials):
         shown = [float(text) for text in place(recall_thresholds(*sample(rng), EPSILON), capsys)]
         recalls = np.array([RARE[each <= PROBABILITIES].sum() for each in shown])
-        n_failures += bool((recalls < RECALLS).any())
+        n_failures += bool((recalls < _RECALLS).any())
     assert n_failures <= stats.binom.isf(1e-6, n_trials, EPSILON)
 
 

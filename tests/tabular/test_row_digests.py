@@ -12,7 +12,7 @@ from pacfourier.tabular import FitSettings, fit_table, load_model, save_model
 from pacfourier.tabular.certifying import certified_rows
 from pacfourier.tabular.first_pass import Division
 from pacfourier.tabular.reading.table_files import open_table
-from pacfourier.tabular.row_digests import RowDigests, comparable, digest, row_sum
+from pacfourier.tabular.row_digests import RowDigests, _digest, comparable, row_sum
 
 FEW = FitSettings(n_frequencies=5, duplicates="genuine")
 UNCERTIFIED = dataclasses.replace(FEW, certify=None)
@@ -189,7 +189,7 @@ def test_a_file_holds_digests_and_no_sums(fitted):
     data, hidden = fit.model.row_digests.to_data(), fit.rows.sums
     for total in (*hidden, hidden.sum(axis=0, dtype=np.uint64)):
         assert not any(f"{part:016x}" in text for part in total[1:] for text in data.values())
-    assert data["learned"] == digest(hidden[0], data["salt"]) != digest(hidden[0], "0" * 32)
+    assert data["learned"] == _digest(hidden[0], data["salt"]) != _digest(hidden[0], "0" * 32)
 
 
 @pytest.mark.parametrize("name", ["salt", "table", "learned", "held_out"])

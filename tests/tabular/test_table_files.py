@@ -11,9 +11,9 @@ from pyarrow import feather, ipc, parquet
 
 from pacfourier.errors import InputError
 from pacfourier.tabular.reading import csv_files, json_files, table_blocks, text_files
-from pacfourier.tabular.reading.csv_files import found_separator
-from pacfourier.tabular.reading.table_files import READERS, Reading, open_table
-from pacfourier.tabular.reading.text_files import Lines
+from pacfourier.tabular.reading.csv_files import _found_separator
+from pacfourier.tabular.reading.table_files import _READERS, Reading, open_table
+from pacfourier.tabular.reading.text_files import _Lines
 
 
 def whole(table, names=None):
@@ -71,18 +71,18 @@ def test_all_ends_of_lines_are_read(end, tmp_path):
 )
 def test_separators_are_found(header, separator):
     line = header.replace("a", "1,5" if separator != "," else "1;5|6")
-    assert found_separator([header + "\n", line + "\n", line + "\n"]) == separator
-    assert found_separator([header + "\n"]) == separator
+    assert _found_separator([header + "\n", line + "\n", line + "\n"]) == separator
+    assert _found_separator([header + "\n"]) == separator
 
 
 def test_the_separator_of_ragged_lines_is_that_of_the_first_line():
-    assert found_separator(["a;b;c\n", "1;2\n", "1,5;2;3\n"]) == ";"
+    assert _found_separator(["a;b;c\n", "1;2\n", "1,5;2;3\n"]) == ";"
 
 
 def test_lines_that_are_too_long_for_another_separator_are_read():
     line = ",".join(["12345"] * 50_000)
-    assert found_separator([line, line]) == ","
-    assert found_separator([]) == ","
+    assert _found_separator([line, line]) == ","
+    assert _found_separator([]) == ","
 
 
 @pytest.mark.parametrize("spelled", ["\t", "tab", "\\t"])
@@ -149,9 +149,9 @@ def test_an_encoding_can_be_named(encoding, tmp_path):
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "utf-16"])
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_bytes_come_in_the_pieces_that_are_asked_for(encoding, size, monkeypatch):
-    monkeypatch.setattr(text_files, "CHUNK_BYTES", 7)
+    monkeypatch.setattr(text_files, "_CHUNK_BYTES", 7)
     text = "é,b\n" + "ü,2\n" * 20
-    file = text_files.Utf8Bytes(io.BytesIO(("\r\n" + text).encode(encoding)), encoding)
+    file = text_files._Utf8Bytes(io.BytesIO(("\r\n" + text).encode(encoding)), encoding)
     pieces = list(iter(lambda: file.read(size), b""))
     assert b"".join(pieces) == (text + "\n").encode()
     assert {len(piece) for piece in pieces[:-1]} <= {size}
@@ -211,7 +211,7 @@ def test_ragged_lines_far_down_are_found(tmp_path):
         whole(open_table(written(tmp_path, "\n".join(lines))))
 
 
-@pytest.mark.parametrize("suffix", READERS)
+@pytest.mark.parametrize("suffix", _READERS)
 @pytest.mark.parametrize(
     "content",
     [b"no such format", gzip.compress(b'{"a": 1}\n' * 99, mtime=0)[:-9]],
@@ -263,7 +263,7 @@ def test_rows_that_are_too_long_are_refused_with_advice(tmp_path, monkeypatch):
 
 
 def test_lines_are_counted_across_pieces_of_a_file():
-    lines = Lines()
+    lines = _Lines()
     for piece in (b'ab,"c', b'd"e\r\n', b"f\r\n", b"gh"):
         lines.add(piece)
     assert (len(lines), lines.n_quotes, lines.longest) == (3, 2, 8)
@@ -300,7 +300,7 @@ def saved(frame, path):
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("suffix", READERS)
+@pytest.mark.parametrize("suffix", _READERS)
 def test_every_kind_of_file_holds_the_same_rows(suffix, tmp_path):
     frame = mixed()
     table = open_table(saved(frame, tmp_path / f"data{suffix}"))
@@ -317,7 +317,7 @@ def test_every_kind_of_file_holds_the_same_rows(suffix, tmp_path):
     pd.testing.assert_frame_equal(chosen, read[["flag", "number"]])
 
 
-@pytest.mark.parametrize("suffix", READERS)
+@pytest.mark.parametrize("suffix", _READERS)
 def test_types_are_kept(suffix, tmp_path):
     read = whole(open_table(saved(mixed(), tmp_path / f"data{suffix}")))
     is_text = suffix.startswith((".csv", ".tsv", ".txt"))
@@ -325,7 +325,7 @@ def test_types_are_kept(suffix, tmp_path):
     assert [str(dtype) for dtype in read.dtypes] == expected
 
 
-@pytest.mark.parametrize("suffix", READERS)
+@pytest.mark.parametrize("suffix", _READERS)
 def test_unknown_columns_are_refused_and_no_columns_can_be_read(suffix, tmp_path):
     table = open_table(saved(mixed(), tmp_path / f"data{suffix}"))
     with pytest.raises(InputError, match="must have the columns 'none', got 'number'"):

@@ -8,7 +8,7 @@ import pytest
 
 from pacfourier.errors import InputError
 from pacfourier.tabular.table_target import (
-    LONGEST_CLASS,
+    _LONGEST_CLASS,
     TableTarget,
     class_names,
     decided_target,
@@ -92,13 +92,13 @@ def test_plain_data_and_back():
 
 def test_one_long_class_does_not_lengthen_the_others():
     """An array of fixed width would take 80 MB."""
-    table = pd.DataFrame({"y": [*["a", "b"] * 10_000, "x" * LONGEST_CLASS]})
+    table = pd.DataFrame({"y": [*["a", "b"] * 10_000, "x" * _LONGEST_CLASS]})
     target = decided_target(table, "y")
     tracemalloc.start()
     labels = target.labels(table)
     assert tracemalloc.get_traced_memory()[1] < 10e6
     tracemalloc.stop()
-    assert labels.values[[0, -1]].tolist() == ["a", "x" * LONGEST_CLASS]
+    assert labels.values[[0, -1]].tolist() == ["a", "x" * _LONGEST_CLASS]
 
 
 def test_a_class_as_long_as_the_rest_of_a_file_is_refused():

@@ -10,7 +10,7 @@ from pacfourier.tabular import training_rows as module
 from pacfourier.tabular.first_pass import (
     Division,
     Draws,
-    RowSample,
+    _RowSample,
     group_numbers,
     limit_for_two_labels,
     split_limit,
@@ -67,7 +67,7 @@ def test_a_sample_has_the_rows_with_the_smallest_numbers(n_rows, rng):
     """Whatever the blocks are. The twin sorts all rows at once."""
     table = pd.DataFrame({"x": rng.standard_normal(n_rows)})
     draws = Draws(rng.random(n_rows), rng.random(n_rows))
-    sample = RowSample(100)
+    sample = _RowSample(100)
     for rows in np.array_split(np.arange(n_rows), 7):
         sample.add(table.iloc[rows], Draws(*(each[rows] for each in draws)))
         assert len(sample.draws.samples) <= max(1.25 * 100, len(rows) + 100)
@@ -133,7 +133,7 @@ def test_rows_without_label_are_left_out_and_counted(rng):
 
 def test_large_tables_are_thinned_with_a_note(rng, monkeypatch):
     table = table_of(2000, rng)[["x", "z", "y"]]
-    monkeypatch.setattr(module, "MOST_NUMBERS", 1000)
+    monkeypatch.setattr(module, "_MOST_NUMBERS", 1000)
     rows = divided(table)
     # A quarter of 1,600 rows, within six standard deviations.
     assert len(rows.learned.y) == pytest.approx(400, abs=6 * np.sqrt(300))

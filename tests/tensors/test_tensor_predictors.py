@@ -91,7 +91,7 @@ def test_passes_over_tensors_are_those_over_arrays(device, rng):
 
 def passes(rows, monkeypatch, fewest):
     """Return the model and the losses of two passes of 17 whole mini-batches and a smaller one."""
-    monkeypatch.setattr("pacfourier.tensors.boosting.descent.FEWEST_RECORDED", fewest)
+    monkeypatch.setattr("pacfourier.tensors.boosting.descent._FEWEST_RECORDED", fewest)
     rng = np.random.default_rng(0)
     labels, ones = rng.standard_normal((700, 2)).astype(np.float32), np.ones(700, np.float32)
     start = CosineModel.constant(3, np.zeros(2)).sloped().extended(rng.standard_normal((4, 3)))
@@ -119,7 +119,7 @@ def test_recorded_steps_are_those_on_arrays(device, monkeypatch, rng):
 def test_a_large_tensor_is_boosted_as_its_array(device, monkeypatch, rng):
     """Mini-batches of an array on the host. Elsewhere, rounding is amplified by many steps."""
     monkeypatch.setattr("pacfourier.estimators.boosted_rff.LARGE_SAMPLE", 400)
-    monkeypatch.setattr("pacfourier.estimators.training.START_ROWS", 300)
+    monkeypatch.setattr("pacfourier.estimators.training._START_ROWS", 300)
     rows = rng.standard_normal((500, 12))
     labels = (rows[:, 0] > 0).astype(int)
     model = BoostedRFF(4, random_state=0)

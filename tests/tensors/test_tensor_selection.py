@@ -29,7 +29,7 @@ def test_clusters_far_apart_are_found(device):
     X, _, centers = make_blobs(
         400, 5, centers=8, cluster_std=0.1, random_state=0, return_centers=True
     )
-    found = host(selection.tensor_centroids(torch.as_tensor(1e4 + X, device=device), 8, 0)) - 1e4
+    found = host(selection._tensor_centroids(torch.as_tensor(1e4 + X, device=device), 8, 0)) - 1e4
     owners = np.square(found[:, np.newaxis] - centers).sum(axis=2).argmin(axis=1)
     assert sorted(owners) == list(range(8))
     # Means of 50 samples: five standard errors of a coordinate.
@@ -41,7 +41,7 @@ def test_clusters_far_apart_are_found(device):
 def test_they_are_as_tight_as_those_of_scikit_learn(count, dtype, device, rng):
     X = rng.standard_normal((500, 6)).astype(dtype)
     tensor = torch.as_tensor(X, device=device)
-    ours = [inertia(X, selection.tensor_centroids(tensor, count, seed)) for seed in range(10)]
+    ours = [inertia(X, selection._tensor_centroids(tensor, count, seed)) for seed in range(10)]
     theirs = [KMeans(count, n_init=1, random_state=seed).fit(X).inertia_ for seed in range(10)]
     assert np.mean(ours) <= np.mean(theirs) + 5 * np.hypot(np.std(ours), np.std(theirs)) / 3 + 1e-3
 
@@ -54,21 +54,21 @@ def test_a_round_never_loosens_them(device, rng):
         after = inertia(host(X), centroids)
         assert after <= before * (1 + 1e-12)
         before = after
-        centroids = selection.cluster_means(X, selection.nearest(X, centroids), centroids)
+        centroids = selection._cluster_means(X, selection._nearest(X, centroids), centroids)
 
 
 def test_blocks_change_nothing(monkeypatch, device, rng):
     X = torch.as_tensor(rng.standard_normal((300, 4)), device=device)
-    whole = selection.tensor_centroids(X, 7, 0)
+    whole = selection._tensor_centroids(X, 7, 0)
     blocks = [slice(start, start + 50) for start in range(0, 300, 50)]
     monkeypatch.setattr(selection, "row_blocks", lambda *_: blocks)
-    parts = selection.tensor_centroids(X, 7, 0)
+    parts = selection._tensor_centroids(X, 7, 0)
     np.testing.assert_allclose(host(parts), host(whole), rtol=1e-12)
 
 
 def test_fewer_different_samples_than_clusters(device):
     X = torch.as_tensor(np.repeat(np.eye(3), 10, axis=0), device=device)
-    found = host(selection.tensor_centroids(X, 5, 0))
+    found = host(selection._tensor_centroids(X, 5, 0))
     assert np.isfinite(found).all()
     assert inertia(host(X), found) < 1e-20
 
@@ -98,7 +98,7 @@ def test_medoids_of_samples_far_from_zero(offset, device, rng):
     """In single precision, distances between uncentred samples would be rounding errors."""
     X = (rng.standard_normal((500, 5)) + offset).astype(np.float32)
     points = X[:20] + np.float32(0.01)
-    found = selection.tensor_nearest(
+    found = selection._tensor_nearest(
         torch.as_tensor(points, device=device), torch.as_tensor(X, device=device)
     )
     squares = np.square(points[:, np.newaxis].astype(float) - X).sum(axis=2)

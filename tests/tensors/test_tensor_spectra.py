@@ -9,8 +9,8 @@ torch = pytest.importorskip("torch")
 
 from pacfourier.arrays import host  # noqa: E402
 from pacfourier.spectra import Matern  # noqa: E402
-from pacfourier.tensors.distances import tensor_distances  # noqa: E402
-from pacfourier.tensors.spectra import tensor_log_bessel_k  # noqa: E402
+from pacfourier.tensors.distances import _tensor_distances  # noqa: E402
+from pacfourier.tensors.spectra import _tensor_log_bessel_k  # noqa: E402
 
 DEVICES = ["cpu"] + ["cuda"] * torch.cuda.is_available()
 
@@ -35,7 +35,7 @@ def test_distances_are_those_of_scipy(metric, dtype, tolerance, device, rng):
     """Even far from zero, where differences of squares would have lost all digits."""
     X = (np.round(rng.standard_normal((50, 4)), 2) + 3000).astype(dtype)
     samples = torch.as_tensor(X, device=device)
-    found = tensor_distances(samples, samples[:9], metric)
+    found = _tensor_distances(samples, samples[:9], metric)
     assert found.dtype == torch.float64
     expected = cdist(X.astype(np.float64), X[:9].astype(np.float64), metric)
     np.testing.assert_allclose(host(found), expected, rtol=tolerance)
@@ -45,11 +45,11 @@ def test_distances_are_those_of_scipy(metric, dtype, tolerance, device, rng):
 def test_the_log_of_bessel_functions_is_that_of_scipy(order, device):
     arguments = np.geomspace(1e-6, 500, 300)
     expected = log_bessel_k(order, arguments)
-    found = tensor_log_bessel_k(torch.as_tensor(arguments, device=device), order)
+    found = _tensor_log_bessel_k(torch.as_tensor(arguments, device=device), order)
     assert found.dtype == torch.float64
     np.testing.assert_allclose(host(found), expected, rtol=1e-11, atol=1e-12)
     # One element has an interval of its own, whatever the others need.
-    alone = [tensor_log_bessel_k(torch.tensor([x]), order) for x in (1e-3, 1.0, 300.0)]
+    alone = [_tensor_log_bessel_k(torch.tensor([x]), order) for x in (1e-3, 1.0, 300.0)]
     expected = log_bessel_k(order, np.float32([1e-3, 1, 300]).astype(np.float64))
     np.testing.assert_allclose(host(torch.cat(alone)), expected, rtol=1e-11, atol=1e-12)
 
@@ -57,7 +57,7 @@ def test_the_log_of_bessel_functions_is_that_of_scipy(order, device):
 def test_the_log_of_bessel_functions_of_extreme_arguments(device):
     """K of order 1/2 is sqrt(pi / 2x) exp(-x)."""
     arguments = np.array([0, 1e-300, 1e-100, 1e6, 1e18, 1e300, np.inf, np.nan])
-    found = tensor_log_bessel_k(torch.as_tensor(arguments, device=device), 0.5)
+    found = _tensor_log_bessel_k(torch.as_tensor(arguments, device=device), 0.5)
     with np.errstate(divide="ignore"):
         expected = 0.5 * np.log(np.pi / 2) - 0.5 * np.log(arguments) - arguments
     np.testing.assert_allclose(host(found), expected, rtol=1e-14)
@@ -66,11 +66,11 @@ def test_the_log_of_bessel_functions_of_extreme_arguments(device):
 def test_the_log_of_bessel_functions_of_other_orders():
     arguments = torch.tensor([1e-3, 2.0])
     zero = np.log(kve(0, host(arguments.double()))) - host(arguments)
-    np.testing.assert_allclose(host(tensor_log_bessel_k(arguments, 0)), zero, rtol=1e-12)
-    mirrored = tensor_log_bessel_k(arguments, -1.5)
-    assert torch.equal(mirrored, tensor_log_bessel_k(arguments, 1.5))
-    assert tensor_log_bessel_k(torch.zeros((0, 3)), 1.5).shape == (0, 3)
-    assert torch.equal(tensor_log_bessel_k(torch.zeros(2), 1.5), torch.full((2,), np.inf).double())
+    np.testing.assert_allclose(host(_tensor_log_bessel_k(arguments, 0)), zero, rtol=1e-12)
+    mirrored = _tensor_log_bessel_k(arguments, -1.5)
+    assert torch.equal(mirrored, _tensor_log_bessel_k(arguments, 1.5))
+    assert _tensor_log_bessel_k(torch.zeros((0, 3)), 1.5).shape == (0, 3)
+    assert torch.equal(_tensor_log_bessel_k(torch.zeros(2), 1.5), torch.full((2,), np.inf).double())
 
 
 @pytest.mark.parametrize("nu", [0.05, 0.5, 1.5, 7.3, 1000.0])

@@ -26,7 +26,7 @@ def _show_version(is_wanted: bool) -> None:
 
 
 @app.callback()
-def _main(
+def main(
     version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),

@@ -13,12 +13,12 @@ from pacfourier.core.compiled import compiled, untyped_intrinsic
 # Minimax polynomials in t^2 (Remez) of sin(pi t) / t and cos(pi t), for |t| <= 1/2. Their errors
 # are 1.3e-8 and 4.7e-8 in single precision (3.3e-8 and 8.3e-8 with rounded coefficients), and below
 # 4e-18 in double precision.
-_SIN_SINGLE = tuple(
+SIN_SINGLE = tuple(
     np.float32(c)
     for c in (3.14159264018421, -5.16771009034748, 2.55007765990019, -0.59829215995608,
               0.0776594083314192)
 )  # fmt: skip
-_COS_SINGLE = tuple(
+COS_SINGLE = tuple(
     np.float32(c)
     for c in (0.999999953467704, -4.93479285874983, 4.05841191496259, -1.33188016337403,
               0.219696798619492)
@@ -35,7 +35,7 @@ _COS_DOUBLE = (
 )  # fmt: skip
 
 
-def cosine_sine(turn):
+def _cosine_sine(turn):
     """Return cos and sin of ``2 pi turn`` for a turn in [-1/2, 1/2], in the turn's precision.
 
     The polynomials are evaluated at half the angle, where they can be half as long. Then
@@ -44,10 +44,10 @@ def cosine_sine(turn):
     raise NotImplementedError("compiled code only")
 
 
-@overload(cosine_sine, inline="always")
-def _cosine_sine(turn):
+@overload(_cosine_sine, inline="always")
+def _compiled_cosine_sine(turn):
     if turn == types.float32:
-        s, c = _SIN_SINGLE, _COS_SINGLE
+        s, c = SIN_SINGLE, COS_SINGLE
         s0, s1, s2, s3, s4 = s
         c0, c1, c2, c3, c4 = c
         one, two = np.float32(1), np.float32(2)
@@ -276,7 +276,7 @@ def add_wave_sums(turns, indptr, columns, values, waves, harmonics):
             # Most rows have one entry, so one loop handles it; further entries follow below.
             for m in range(n_frequencies):
                 turn = turns[i, m]
-                cosine, sine = cosine_sine(turn - np.rint(turn))
+                cosine, sine = _cosine_sine(turn - np.rint(turn))
                 cosines[m], sines[m] = cosine, sine
                 squares[m] += cosine * cosine
                 products[m] += cosine * sine
@@ -329,7 +329,7 @@ def write_slopes(turns, indptr, columns, values, tilts):
                 imaginaries[m] += value * imaginary_row[m]
         for m in range(n_frequencies):
             turn = turns[i, m]
-            cosine, sine = cosine_sine(turn - np.rint(turn))
+            cosine, sine = _cosine_sine(turn - np.rint(turn))
             turns[i, m] = imaginaries[m] * cosine - reals[m] * sine
 
 
@@ -340,7 +340,7 @@ def write_features(turns, weights, cosines, sines):
     for i in range(n_rows):
         for m in range(n_frequencies):
             turn = turns[i, m]
-            cosine, sine = cosine_sine(turn - np.rint(turn))
+            cosine, sine = _cosine_sine(turn - np.rint(turn))
             cosines[i, m] = weights[m] * cosine
             sines[i, m] = weights[m] * sine
 
@@ -358,7 +358,7 @@ def add_similarities(turns, offsets, weights, starts, similarities):
     for i in range(n_rows):
         for j in range(n_waves):
             turn = turns[i, j] - offsets[j]
-            waves[j], _ = cosine_sine(turn - np.rint(turn))
+            waves[j], _ = _cosine_sine(turn - np.rint(turn))
         for setting in range(len(weights)):
             for landmark in range(len(starts) - 1):
                 total = turns.dtype.type(0)
@@ -477,7 +477,7 @@ def write_single_scores(values, constants, amplitudes, scores):
         total = values[i, n_frequencies] + constants[n_frequencies]
         for m in range(n_frequencies):
             turn = values[i, m] + constants[m]
-            cosine, _ = cosine_sine(turn - np.rint(turn))
+            cosine, _ = _cosine_sine(turn - np.rint(turn))
             total += amplitudes[m] * cosine
         scores[i] = total
 
@@ -493,7 +493,7 @@ def write_waves(values, weights, waves):
     for i in range(len(values)):
         for m in range(n_frequencies):
             turn = values[i, m]
-            cosine, sine = cosine_sine(turn - np.rint(turn))
+            cosine, sine = _cosine_sine(turn - np.rint(turn))
             waves[i, m], waves[i, n_frequencies + m] = weights[m] * cosine, weights[m] * sine
 
 
@@ -557,7 +557,7 @@ def _exponential(bits):
 def _normal_pair(first_bits, second_bits):
     """Return two independent standard normals from 64 random bits (Box and Muller)."""
     radius = np.sqrt(np.float32(2) * _exponential(first_bits))
-    cosine, sine = cosine_sine(np.float32(np.int32(second_bits)) * np.float32(2.0**-32))
+    cosine, sine = _cosine_sine(np.float32(np.int32(second_bits)) * np.float32(2.0**-32))
     return radius * cosine, radius * sine
 
 

@@ -15,7 +15,7 @@ from pacfourier.data.blocks import stacked
 from pacfourier.data.samples import Block
 
 # Enough rows that chance does not decide between candidates, few enough to keep in memory.
-MOST_ROWS = 5000
+_MOST_ROWS = 5000
 
 
 class Reservoir(NamedTuple):
@@ -37,14 +37,14 @@ class Reservoir(NamedTuple):
         return joined._smallest()
 
     def _smallest(self) -> "Reservoir":
-        order = np.argsort(self.keys, kind="stable")[:MOST_ROWS]
+        order = np.argsort(self.keys, kind="stable")[:_MOST_ROWS]
         return Reservoir(self.keys[order], self.X[order], self.y[order], self.weights[order])
 
 
 def reservoir_of(block: Block, seed: int) -> Reservoir:
-    """Return a random part of the rows of a block, at most ``MOST_ROWS``."""
+    """Return a random part of the rows of a block, at most ``_MOST_ROWS``."""
     keys = _row_keys(block.X, seed)
-    order = np.argsort(keys, kind="stable")[:MOST_ROWS]
+    order = np.argsort(keys, kind="stable")[:_MOST_ROWS]
     weights = np.ones(len(keys)) if block.weights is None else block.weights
     # Tensors are indexed by sorted positions on their device, and only the chosen rows are copied.
     return Reservoir(keys[order], host(block.X[order]), block.y[order], weights[order])

@@ -36,9 +36,9 @@ from pacfourier.pacbayes.holdout import FreshRows, FrozenKernel, frozen_certific
 from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
 
 # Fitting these looks at the number of columns at most. A subclass may do more.
-LEARN_NOTHING = (Binarizer, FeatureHasher, HashingVectorizer, Normalizer, PolynomialFeatures)
+_LEARN_NOTHING = (Binarizer, FeatureHasher, HashingVectorizer, Normalizer, PolynomialFeatures)
 # The seed with which the row of each group is chosen.
-SEED = 8_116_230_447
+_SEED = 8_116_230_447
 
 
 def certify(
@@ -125,26 +125,26 @@ def certify(
     >>> bool(certify(feature_map, X[900:], y[900:]).value < certify(feature_map).value)
     True
     """
-    last, before = unchained(model)
+    last, before = _unchained(model)
     if X is None:
-        check_omitted("without X", y=y, groups=groups, time=time, target_type=target_type)
-        own = own_certificate(last, epsilon, bound, duplicates)
+        _check_omitted("without X", y=y, groups=groups, time=time, target_type=target_type)
+        own = _own_certificate(last, epsilon, bound, duplicates)
         steps = [single for each in before for single in _single_steps(each)]
-        looked_at = () if last is model else (step_assumption(steps, own),)
+        looked_at = () if last is model else (_step_assumption(steps, own),)
         return replace(own, assumptions=(*own.assumptions, *looked_at))
     if y is None:
         raise ValueError("y must be given with X, got None: a certificate needs labels.")
-    block, kinship = counted_rows(X, y, groups, time)
+    block, kinship = _counted_rows(X, y, groups, time)
     if isinstance(last, FourierMap):
-        kernel = kernel_on_rows(last, before, block, kinship, target_type)
+        kernel = _kernel_on_rows(last, before, block, kinship, target_type)
         return frozen_certificate(kernel, epsilon=epsilon, bound=bound, duplicates=duplicates)
-    check_omitted("for a predictor", bound=_unusual(bound), target_type=target_type)
+    _check_omitted("for a predictor", bound=_unusual(bound), target_type=target_type)
     check_predictor(model)
-    rows = rows_of_predictor(last, before, block, kinship)
+    rows = _rows_of_predictor(last, before, block, kinship)
     return prediction_certificate(model, *block[:2], rows, epsilon=epsilon, duplicates=duplicates)
 
 
-def unchained(model: Any) -> tuple[Any, list[Any]]:
+def _unchained(model: Any) -> tuple[Any, list[Any]]:
     """Return the last step of a model, and what comes before: pipelines of steps, and searches."""
     before: list[Any] = []
     while True:
@@ -158,12 +158,12 @@ def unchained(model: Any) -> tuple[Any, list[Any]]:
             return model, before
 
 
-def own_certificate(
+def _own_certificate(
     last: Any, epsilon: float, bound: str | BoundRecord, duplicates: Duplicates
 ) -> Any:
     """Return the certificate of a map or predictor that is about the rows of its fit."""
     if hasattr(last, "certificate_"):
-        check_omitted("for a predictor without X", bound=_unusual(bound), duplicates=duplicates)
+        _check_omitted("for a predictor without X", bound=_unusual(bound), duplicates=duplicates)
         return replace(last.certificate_, epsilon=epsilon)
     if hasattr(last, "certificate") and not isinstance(last, RFF):
         return last.certificate(epsilon, bound=bound, duplicates=duplicates)
@@ -174,7 +174,7 @@ def own_certificate(
     )
 
 
-def check_omitted(case: str, **given: Any) -> None:
+def _check_omitted(case: str, **given: Any) -> None:
     """Raise ValueError if an argument was given that has no meaning in a case."""
     for name, value in given.items():
         if value is not None:
@@ -185,26 +185,26 @@ def _unusual(bound: str | BoundRecord) -> str | BoundRecord | None:
     return None if bound == "auto" else bound
 
 
-def counted_rows(X: Any, y: Any, groups: Any, time: Any) -> tuple[Block, Kinship]:
+def _counted_rows(X: Any, y: Any, groups: Any, time: Any) -> tuple[Block, Kinship]:
     """Return the rows that count, which are one of each group, and how they are related."""
     labels = checked_labels(y)
     check_consistent_length(X, labels)
     kinship = kinship_of(X, groups, time)
     if kinship.groups is None:
         return Block(X, labels), kinship
-    samples = np.random.default_rng(SEED).random(len(labels))
+    samples = np.random.default_rng(_SEED).random(len(labels))
     rows = one_of_each(kinship.groups, samples)
     return Block(taken(X, rows), labels[rows]), kinship.taken(rows)
 
 
-def transformed(before: list[Any], X: Any) -> Any:
+def _transformed(before: list[Any], X: Any) -> Any:
     """Return rows as the steps before the last one leave them."""
     for each in before:
         X = each.transform(X) if isinstance(each, Pipeline) else X
     return X
 
 
-def rows_of_predictor(last: Any, before: list[Any], block: Block, kinship: Kinship) -> FreshRows:
+def _rows_of_predictor(last: Any, before: list[Any], block: Block, kinship: Kinship) -> FreshRows:
     """Return what rows are that a user passes, beside the rows of the fit that a model remembers.
 
     Fourier predictors remember fingerprints of their rows, as the steps before leave them.
@@ -213,11 +213,11 @@ def rows_of_predictor(last: Any, before: list[Any], block: Block, kinship: Kinsh
     law: dict[str, Any] = {"group": kinship.group, "period": kinship.period}
     if not isinstance(known, SampleSummary):
         return FreshRows(summary, **law)
-    seen = row_summary(transformed(before, block.X), block.y) if before else summary
+    seen = row_summary(_transformed(before, block.X), block.y) if before else summary
     return FreshRows(summary, known, seen, **law)
 
 
-def kernel_on_rows(
+def _kernel_on_rows(
     last: Any,
     before: list[Any],
     block: Block,
@@ -230,7 +230,7 @@ def kernel_on_rows(
     """
     check_is_fitted(last)
     X, y = validated(
-        transformed(before, block.X), last, block.y, reset=False, multi_output=True,
+        _transformed(before, block.X), last, block.y, reset=False, multi_output=True,
         ensure_min_samples=2,
     )  # fmt: skip
     y = dense_labels(y)
@@ -272,12 +272,12 @@ def _does_nothing(step: Any) -> bool:
     return step is None or isinstance(step, str) or is_identity
 
 
-def step_assumption(steps: list[Any], own: Certificate | PredictionCertificate) -> Assumption:
+def _step_assumption(steps: list[Any], own: Certificate | PredictionCertificate) -> Assumption:
     """Return whether the steps before a map or a predictor have learned nothing from its rows."""
     what = "predictor" if isinstance(own, PredictionCertificate) else "map"
     names = ", ".join(type(step).__name__ for step in steps)
     functions = [step for step in steps if type(step) is FunctionTransformer]
-    learned = [step for step in steps if type(step) not in (*LEARN_NOTHING, FunctionTransformer)]
+    learned = [step for step in steps if type(step) not in (*_LEARN_NOTHING, FunctionTransformer)]
     if not steps:
         return Assumption("steps", "holds", f"there is no step before the {what}.")
     if learned:

@@ -231,7 +231,7 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
 
     def _coded_labels(self, y: NDArray[Any]) -> FloatArray:
         if self._has_label_sets:
-            check_label_sets(y, self.classes_)
+            _check_label_sets(y, self.classes_)
             return y.astype(np.float64)
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
@@ -316,7 +316,7 @@ class FourierClassifier(ClassifierMixin, FourierPredictor):
         return likely_classes(scores, self.classes_, has_label_sets=self._has_label_sets)
 
 
-def check_label_sets(y: NDArray[Any], classes: NDArray[Any]) -> None:
+def _check_label_sets(y: NDArray[Any], classes: NDArray[Any]) -> None:
     """Raise ValueError unless each row has a zero or a one for every label."""
     if y.shape[1:] != classes.shape or not np.isin(y, (0, 1)).all():
         raise ValueError(

@@ -77,10 +77,10 @@ from pacfourier.pacbayes.prediction_certificate import PredictionCertificate
 FEWEST_ROWS_OF_A_CHOICE, FEWEST_ROWS_OF_A_TRIAL = 60, 12
 
 # A function of a task, a recipe and a report that returns a trained model.
-Train = Callable[..., Trained]
+_Train = Callable[..., Trained]
 
 
-class Split(NamedTuple):
+class _Split(NamedTuple):
     """The rows of a fit, which of them are learned from, and which certify.
 
     ``kinship`` is that of the rows that certify, and ``encoder`` makes numbers of all rows.
@@ -152,7 +152,7 @@ class FourierPredictor(BaseEstimator):
         check_share(self.certify)
         unit_open("epsilon", self.epsilon)
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, kinship: Kinship, seed: int) -> Split:
+    def _read(self, X: Any, y: Any, sample_weight: Any, kinship: Kinship, seed: int) -> _Split:
         """Validate the rows of a fit, and hold out some of them if a certificate is wanted."""
         check_no_text(X)
         is_encoded = needs_encoding(X)
@@ -166,7 +166,7 @@ class FourierPredictor(BaseEstimator):
         # predictor that has seen them.
         encoder = fitted_encoder(taken(block.X, learned), seed) if is_encoded else None
         self._encoder = encoder
-        return Split(block, learned, held_out, kinship.taken(held_out), encoder)
+        return _Split(block, learned, held_out, kinship.taken(held_out), encoder)
 
     def _parts(self, y: NDArray[Any], kinship: Kinship, seed: int) -> tuple[IntArray, IntArray]:
         """Return the rows to learn from, and the rows that certify."""
@@ -317,7 +317,7 @@ class FourierPredictor(BaseEstimator):
         weights = copies / (copies.mean() if weight is None else weight)
         return Labelled(in_memory(X), labels, weights.astype(np.float32))
 
-    def _learn_from(self, rows: Labelled, seed: int, train: Train = trained) -> None:
+    def _learn_from(self, rows: Labelled, seed: int, train: _Train = trained) -> None:
         """Choose a recipe on validation rows, train the model, and set the fitted attributes."""
         report = reporter(self)
         # Classes may have the weight zero, and tiny weights round to it. A fold of such rows alone
@@ -351,7 +351,7 @@ class FourierPredictor(BaseEstimator):
         self.piecewise_, self.alpha_ = recipe
         self.frequencies_, self.cosines_, self.sines_, self.linear_, self.intercept_ = found.model
 
-    def _certify(self, split: Split, fresh: SampleSummary | None) -> None:
+    def _certify(self, split: _Split, fresh: SampleSummary | None) -> None:
         """Set ``certificate_`` from the rows held out, or delete that of an earlier fit."""
         if hasattr(self, "certificate_"):
             del self.certificate_

@@ -12,9 +12,9 @@ from pacfourier.core.boosting.objectives import OBJECTIVES, Objective
 from pacfourier.estimators.base import check_option, is_lazy
 from pacfourier.estimators.fourier_predictor import FourierPredictor
 
-LOSSES = ("squared_error", "absolute_error", "huber")
+_LOSSES = ("squared_error", "absolute_error", "huber")
 # The standard deviation of a normal distribution in units of the median distance from its centre.
-NORMAL_DEVIATION = 1.4826
+_NORMAL_DEVIATION = 1.4826
 
 
 class FourierRegressor(RegressorMixin, FourierPredictor):
@@ -195,7 +195,7 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_option("loss", self.loss, LOSSES)
+        check_option("loss", self.loss, _LOSSES)
 
     def _describe_labels(self, y: NDArray[Any], classes: Any = None) -> None:
         """Set the centre and unit of the labels, so that all losses start alike.
@@ -210,7 +210,7 @@ class FourierRegressor(RegressorMixin, FourierPredictor):
         self._centre, deviations = table.mean(axis=0), table.std(axis=0)
         if self.loss != "squared_error":
             self._centre = np.median(table, axis=0)
-            distances = NORMAL_DEVIATION * np.median(np.abs(table - self._centre), axis=0)
+            distances = _NORMAL_DEVIATION * np.median(np.abs(table - self._centre), axis=0)
             deviations = np.where(distances > 0, distances, deviations)
         self._unit = np.where(deviations > 0, deviations, 1.0)
 

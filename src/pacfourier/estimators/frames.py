@@ -78,14 +78,14 @@ def fitted_encoder(X: Any, seed: int = 0) -> FrameEncoder:
     columns = list(zip(frame.columns, frame.dtypes, strict=True))
     numbers = [place for place, dtype in columns if holds_numbers(dtype)]
     others = [place for place, dtype in columns if not holds_numbers(dtype)]
-    vectorizer = table_vectorizer(seed).fit(frame[others]) if others else None
+    vectorizer = _table_vectorizer(seed).fit(frame[others]) if others else None
     imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
     encoder = FrameEncoder(numbers, others, vectorizer, imputer)
     imputer.fit(encoder.gappy(X))
     return encoder
 
 
-def table_vectorizer(seed: int) -> Any:
+def _table_vectorizer(seed: int) -> Any:
     """Return the encoder of columns that are not numeric. It is deterministic for a seed."""
     with explain_missing_extra():
         from skrub import StringEncoder, TableVectorizer

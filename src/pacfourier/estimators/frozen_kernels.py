@@ -16,19 +16,19 @@ def frozen_kernel(model: Any, block: Block, target: Target, rows: FreshRows) -> 
     """Return what fresh rows, as a fitted map sees them, say about its kernel."""
     frequencies, weights = model.frequencies_, model.frequency_weights_
     sums = alignment_sums(block.X, block.y, target, frequencies, precision="double")
-    means = learned_means(model) if target.is_binary else None
-    direction = np.zeros(2 * len(weights)) if means is None else score_direction(means, weights)
-    gram, projections = feature_moments(block.X, frequencies, weights, direction)
+    means = _learned_means(model) if target.is_binary else None
+    direction = np.zeros(2 * len(weights)) if means is None else _score_direction(means, weights)
+    gram, projections = _feature_moments(block.X, frequencies, weights, direction)
     scores, concentration = None, None
     if means is not None:
         scores = (target.encode(block.y) @ np.asarray([-1.0, 1.0])) * projections
-        concentration = amplitude_concentration(np.abs(means), weights)
+        concentration = _amplitude_concentration(np.abs(means), weights)
     return FrozenKernel(
         weights=weights,
         sums=sums,
         target=target,
         second_moment=(
-            kernel_second_moment(gram, sums.n_samples) if target.has_sign_agreements else None
+            _kernel_second_moment(gram, sums.n_samples) if target.has_sign_agreements else None
         ),
         scores=scores,
         concentration=concentration,
@@ -36,7 +36,7 @@ def frozen_kernel(model: Any, block: Block, target: Target, rows: FreshRows) -> 
     )
 
 
-def learned_means(model: Any) -> ComplexArray | None:
+def _learned_means(model: Any) -> ComplexArray | None:
     """Return the sums of y exp(i omega . x) over the rows of the fit, or None without labels.
 
     There is one per kept frequency. Only their angles and ratios matter.
@@ -51,7 +51,7 @@ def learned_means(model: Any) -> ComplexArray | None:
     return means
 
 
-def score_direction(means: ComplexArray, weights: FloatArray) -> FloatArray:
+def _score_direction(means: ComplexArray, weights: FloatArray) -> FloatArray:
     r"""Return the vector d such that :math:`\varphi(x) \cdot d` is the score, up to its sign y.
 
     With the means :math:`a_m e^{i \varphi_m}` of the fit and :math:`q'_m \propto q_m a_m`,
@@ -65,13 +65,13 @@ def score_direction(means: ComplexArray, weights: FloatArray) -> FloatArray:
     return np.asarray(parts.ravel() / (total if total > 0 else 1.0))
 
 
-def amplitude_concentration(amplitudes: FloatArray, weights: FloatArray) -> float:
+def _amplitude_concentration(amplitudes: FloatArray, weights: FloatArray) -> float:
     r"""Return :math:`(\mathbb{E}_q a)^2 / \mathbb{E}_q a^2`, or zero if all amplitudes are zero."""
     square = float(weights @ amplitudes**2)
     return min(float(weights @ amplitudes) ** 2 / square, 1.0) if square > 0 else 0.0
 
 
-def kernel_second_moment(gram: FloatArray, n_samples: int) -> float:
+def _kernel_second_moment(gram: FloatArray, n_samples: int) -> float:
     r"""Return the mean over pairs of the squared kernel, divided by four.
 
     .. math:: M_2 = \frac{1}{4 n (n - 1)} \sum_{i \ne j} k(x_i, x_j)^2
@@ -83,7 +83,7 @@ def kernel_second_moment(gram: FloatArray, n_samples: int) -> float:
     return float((np.square(gram).sum() - n_samples) / (4 * pairs))
 
 
-def feature_moments(
+def _feature_moments(
     X: Any, frequencies: FloatArray, weights: FloatArray, direction: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the sum of phi phi^T, and phi . direction of every row, in double precision."""

@@ -20,18 +20,18 @@ from pacfourier.core.boosting.cosine_model import (
 from pacfourier.estimators.training import Task, best_constant, coded_rows, row_losses, splits
 
 # The penalties to choose from, for a mean loss. The path starts at the largest.
-PENALTIES = tuple(10.0**k for k in range(1, -5, -1))
-N_STEPS = 100
+_PENALTIES = tuple(10.0**k for k in range(1, -5, -1))
+_N_STEPS = 100
 
 
-class LinearTrial(NamedTuple):
+class _LinearTrial(NamedTuple):
     """The best penalty of a linear model, and its scores on validation rows."""
 
     penalty: float
     scores: FloatArray
 
 
-def linear_path(task: Task) -> Iterator[tuple[Columns, CosineModel]]:
+def _linear_path(task: Task) -> Iterator[tuple[Columns, CosineModel]]:
     r"""Yield the linear model of each penalty p, and the columns that it reads.
 
     .. math:: \min_{L, c} \sum_i \frac{v_i}{\sum_j v_j} \ell(c + L^\top x_i, y_i)
@@ -43,7 +43,7 @@ def linear_path(task: Task) -> Iterator[tuple[Columns, CosineModel]]:
     rows = coded_rows(columns, task.rows)
     model = CosineModel.constant(rows.X.shape[1], best_constant(task)).sloped()
     shares = rows.weights / rows.weights.sum()
-    for penalty in PENALTIES:
+    for penalty in _PENALTIES:
         model = moved_model(
             model,
             rows.X,
@@ -51,29 +51,29 @@ def linear_path(task: Task) -> Iterator[tuple[Columns, CosineModel]]:
             task.objective.losses,
             shares,
             Penalties(penalty, 0.0),
-            n_steps=N_STEPS,
+            n_steps=_N_STEPS,
         )
         yield columns, model
 
 
-def linear_trial(task: Task) -> LinearTrial:
+def linear_trial(task: Task) -> _LinearTrial:
     """Return how linear models do on validation rows, with the best penalty."""
     pairs = list(splits(task.rows.n_samples, task.seed))
-    parts = [path_scores(task.part(learned), task.rows.X[aside]) for learned, aside in pairs]
+    parts = [_path_scores(task.part(learned), task.rows.X[aside]) for learned, aside in pairs]
     scores = np.concatenate(parts, axis=1)
     _, labels, weights = task.rows.take(np.concatenate([aside for _, aside in pairs]))
     losses = [row_losses(each, labels, weights, task.objective).mean() for each in scores]
     best = int(np.argmin(losses))
-    return LinearTrial(PENALTIES[best], scores[best])
+    return _LinearTrial(_PENALTIES[best], scores[best])
 
 
-def path_scores(task: Task, X: Any) -> FloatArray:
+def _path_scores(task: Task, X: Any) -> FloatArray:
     """Return the scores of rows for each penalty, of shape (n_penalties, n_samples, n_outputs)."""
-    path = linear_path(task)
+    path = _linear_path(task)
     return np.stack([np.asarray(host(model_scores(c.inputs(X), model))) for c, model in path])
 
 
 def linear_model(task: Task, penalty: float) -> CosineModel:
     """Return the linear model of one penalty, learned from all rows."""
-    path = zip(PENALTIES, linear_path(task), strict=True)
+    path = zip(_PENALTIES, _linear_path(task), strict=True)
     return next(model for each, (_, model) in path if each == penalty)

@@ -44,15 +44,15 @@ def prediction_certificate(
     listed = prediction_assumptions(rows, duplicates)
     law: dict[str, Any] = {"group": rows.group, "period": rows.period}
     if is_regressor(model):
-        errors = absolute_errors(y, predictions)
+        errors = _absolute_errors(y, predictions)
         widths = least_half_widths(y, predictions)
         return RegressionCertificate(epsilon, listed, errors, widths, **law)
-    confidences = prediction_confidences(model, X, are_sets=y.ndim == 2)
+    confidences = _prediction_confidences(model, X, are_sets=y.ndim == 2)
     if y.ndim == 2:
-        check_label_sets(y, predictions)
+        _check_label_sets(y, predictions)
         is_wrong, counts = (y != predictions).any(axis=1), label_set_counts(y, predictions)
     else:
-        check_classes(y, predictions)
+        _check_classes(y, predictions)
         classes = np.asarray(getattr(model, "classes_", predictions))
         is_wrong, counts = y != predictions, class_counts(y, predictions, classes)
     return ClassificationCertificate(epsilon, listed, is_wrong, confidences, counts, **law)
@@ -69,7 +69,7 @@ def check_predictor(model: Any) -> None:
 
 def checked_labels(y: Any) -> NDArray[Any]:
     """Return labels as an array of numbers or of text, without missing values."""
-    values = y if sparse.issparse(y) else unpadded_array(host(y))
+    values = y if sparse.issparse(y) else _unpadded_array(host(y))
     check_no_missing(values)
     labels = dense_labels(values)
     if labels.dtype != object:
@@ -80,7 +80,7 @@ def checked_labels(y: Any) -> NDArray[Any]:
     return np.asarray(labels.tolist())
 
 
-def unpadded_array(values: Any) -> NDArray[Any]:
+def _unpadded_array(values: Any) -> NDArray[Any]:
     """Return values as an array, and lists as an array of objects.
 
     NumPy would give every text of a list the room of the longest one.
@@ -88,7 +88,7 @@ def unpadded_array(values: Any) -> NDArray[Any]:
     return np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)
 
 
-def absolute_errors(y: NDArray[Any], predictions: NDArray[Any]) -> FloatArray:
+def _absolute_errors(y: NDArray[Any], predictions: NDArray[Any]) -> FloatArray:
     """Return the distance of each prediction from its label; of several outputs, the largest."""
     if y.shape != predictions.shape or y.dtype.kind not in "biuf":
         raise ValueError(
@@ -101,7 +101,7 @@ def absolute_errors(y: NDArray[Any], predictions: NDArray[Any]) -> FloatArray:
     return errors if errors.ndim == 1 else errors.max(axis=1)
 
 
-def check_classes(y: NDArray[Any], predictions: NDArray[Any]) -> None:
+def _check_classes(y: NDArray[Any], predictions: NDArray[Any]) -> None:
     """Raise ValueError unless labels and predictions are both numbers or both text."""
     if (y.dtype.kind in "biuf") != (predictions.dtype.kind in "biuf"):
         raise ValueError(
@@ -110,7 +110,7 @@ def check_classes(y: NDArray[Any], predictions: NDArray[Any]) -> None:
         )
 
 
-def check_label_sets(y: NDArray[Any], predictions: NDArray[Any]) -> None:
+def _check_label_sets(y: NDArray[Any], predictions: NDArray[Any]) -> None:
     """Raise ValueError unless labels and predictions are columns of zeros and ones."""
     if y.shape != predictions.shape or not (np.isin(y, (0, 1)).all()):
         raise ValueError(
@@ -119,7 +119,7 @@ def check_label_sets(y: NDArray[Any], predictions: NDArray[Any]) -> None:
         )
 
 
-def prediction_confidences(model: Any, X: Any, *, are_sets: bool = False) -> Confidences | None:
+def _prediction_confidences(model: Any, X: Any, *, are_sets: bool = False) -> Confidences | None:
     """Return how confident a classifier is of each prediction, or None if it does not say.
 
     The confidence is the largest probability of ``predict_proba``. Without that method, it is the
@@ -162,7 +162,7 @@ def row_summary(X: Any, y: NDArray[Any], names: Any = None) -> SampleSummary:
     Values that are not numbers count by a hash, which is the same in every sample. ``names`` of the
     columns are for messages; by default those of a data frame.
     """
-    codes = number_columns(y.reshape(len(y), -1))
+    codes = _number_columns(y.reshape(len(y), -1))
     summary: SampleSummary = sample_summary(summable(X), sparse.csr_array(codes))
     names, hidden = getattr(X, "columns", names), summary.hidden
     if names is None or hidden is None or hidden.column is None:
@@ -177,11 +177,11 @@ def summable(X: Any) -> Any:
     if hasattr(X, "tocsr"):
         rows = canonical(X.tocsr())
         return rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
-    rows = unpadded_array(X)
-    return number_columns(rows.reshape(len(rows), -1))
+    rows = _unpadded_array(X)
+    return _number_columns(rows.reshape(len(rows), -1))
 
 
-def number_columns(rows: NDArray[Any]) -> FloatArray:
+def _number_columns(rows: NDArray[Any]) -> FloatArray:
     """Return an array whose entries are numbers, hashes of text, or hashes of other objects."""
     if rows.dtype.kind == "f":
         return rows if rows.dtype == np.float32 else rows.astype(np.float64)

@@ -33,29 +33,29 @@ from pacfourier.estimators.training import (
 )
 
 # Steps after which the rate of a stream has fallen to seven tenths of its peak.
-PATIENCE = 300
+_PATIENCE = 300
 # The alpha of a stream, which has no validation rows, unless it is given.
 USUAL_ALPHA = 0.3
 # The larger this number, the faster the average of a stream forgets its first models.
-FORGETTING = 9
+_FORGETTING = 9
 # Rows of a random sample of data in blocks. A recipe, the columns and the start come from them.
-SAMPLE_ROWS = 50_000
+_SAMPLE_ROWS = 50_000
 
 
-def falling_rate(step: int) -> float:
+def _falling_rate(step: int) -> float:
     r"""Return :math:`\eta / \sqrt{1 + t / 300}`: nobody knows how long a stream will be."""
-    return PEAK_RATE / math.sqrt(1 + step / PATIENCE)
+    return PEAK_RATE / math.sqrt(1 + step / _PATIENCE)
 
 
-def falling_decays(decays: Decays, step: int) -> Decays:
+def _falling_decays(decays: Decays, step: int) -> Decays:
     r"""Return :math:`\lambda / (1 + t / 300)`: a prior counts less, the more rows were seen.
 
     Decays that stay as they are pull the frequencies of a long stream to zero.
     """
-    return Decays(*(decay / (1 + step / PATIENCE) for decay in decays))
+    return Decays(*(decay / (1 + step / _PATIENCE) for decay in decays))
 
 
-def averaged(average: CosineModel, model: CosineModel, step: int) -> CosineModel:
+def _averaged(average: CosineModel, model: CosineModel, step: int) -> CosineModel:
     r"""Return the average of the models of a stream after one more step.
 
     .. math:: \bar\theta_t = \bar\theta_{t-1} + \frac{10}{t + 9} (\theta_t - \bar\theta_{t-1})
@@ -63,7 +63,7 @@ def averaged(average: CosineModel, model: CosineModel, step: int) -> CosineModel
     A single model of a stream is noisy, because the last mini-batches moved it. This average
     (shamir2013) weighs recent models more.
     """
-    share = np.float32((FORGETTING + 1) / (step + FORGETTING))
+    share = np.float32((_FORGETTING + 1) / (step + _FORGETTING))
     return CosineModel(
         *(old + share * (new - old) for old, new in zip(average, model, strict=True))
     )
@@ -114,9 +114,9 @@ class Stream:
         order = np.random.default_rng([self.seed, descent.step]).permutation(rows.n_samples)
         inputs, size = coded_rows(self.columns, rows), batch_size(rows.n_samples)
         for start in range(0, rows.n_samples, size):
-            descent.decays = falling_decays(self.decays, descent.step)
-            descent.pass_over(inputs, order[start : start + size], size, falling_rate)
-            average = averaged(average, descent.model, descent.step)
+            descent.decays = _falling_decays(self.decays, descent.step)
+            descent.pass_over(inputs, order[start : start + size], size, _falling_rate)
+            average = _averaged(average, descent.model, descent.step)
         return replace(self, descent=descent, average=average)
 
 
@@ -162,7 +162,7 @@ class Survey(NamedTuple):
         if self.classes is not None and other.classes is not None:
             classes = np.union1d(self.classes, other.classes)
         keys = np.concatenate([self.keys, other.keys])
-        chosen = np.argsort(keys, kind="stable")[:SAMPLE_ROWS]
+        chosen = np.argsort(keys, kind="stable")[:_SAMPLE_ROWS]
         return Survey(
             self.n_samples + other.n_samples,
             classes,
@@ -180,7 +180,7 @@ def surveyed(block: Block, seed: int, has_classes: bool) -> Survey:
     if has_classes:
         check_classification_targets(y)
     keys = np.random.default_rng([seed, 3, block.number]).random(n_samples)
-    chosen = np.argsort(keys, kind="stable")[:SAMPLE_ROWS]
+    chosen = np.argsort(keys, kind="stable")[:_SAMPLE_ROWS]
     weights = np.ones(n_samples) if block.weights is None else block.weights
     classes = np.unique(y) if has_classes and y.ndim == 1 else None
     return Survey(
@@ -212,7 +212,7 @@ def trained_on_blocks(
     rng = np.random.default_rng(task.seed)
     for number in range(n_epochs):
         total = 0.0
-        for rows in regrouped(blocks(), size, rng):
+        for rows in _regrouped(blocks(), size, rng):
             loss = stream.descent.pass_over(
                 coded_rows(stream.columns, rows),
                 np.arange(rows.n_samples),
@@ -224,7 +224,7 @@ def trained_on_blocks(
     return Trained(stream.descent.model, stream.columns)
 
 
-def regrouped(
+def _regrouped(
     blocks: Iterator[Labelled], size: int, rng: np.random.Generator
 ) -> Iterator[Labelled]:
     """Yield the rows of shuffled blocks again, in pieces of whole mini-batches.
@@ -236,7 +236,7 @@ def regrouped(
     rest = None
     for block in blocks:
         shuffled = block.take(rng.permutation(block.n_samples))
-        rows = shuffled if rest is None else joined(rest, shuffled)
+        rows = shuffled if rest is None else _joined(rest, shuffled)
         end = rows.n_samples - rows.n_samples % size
         for start in range(0, end, piece):
             yield rows.take(slice(start, min(start + piece, end)))
@@ -245,7 +245,7 @@ def regrouped(
         yield rest
 
 
-def joined(first: Labelled, second: Labelled) -> Labelled:
+def _joined(first: Labelled, second: Labelled) -> Labelled:
     """Return the rows of both."""
     return Labelled(
         stacked(host(first.X), host(second.X)),

@@ -32,22 +32,22 @@ from pacfourier.spectra import RBF, Mixture
 Report = Callable[[str], None]
 
 # Bandwidths of the candidates, times the mean squared distance between two samples.
-RELATIVE_GAMMAS = tuple(2 * 10.0**k for k in np.arange(-2, 1.25, 0.5))
+_RELATIVE_GAMMAS = tuple(2 * 10.0**k for k in np.arange(-2, 1.25, 0.5))
 N_CANDIDATES = 1200
 # Rows from which the start is drawn: enough to rank candidates, whatever the sample size.
-START_ROWS = 5000
+_START_ROWS = 5000
 # The largest rate of a descent, and the decays of amplitudes, slopes, and slopes of coded columns.
 PEAK_RATE, AMPLITUDE_DECAY, LINEAR_DECAY, CODED_DECAY = 0.01, 0.1, 1.0, 0.0
 # The decays of frequencies to choose from. Codes need a strong one. Small samples have more: on
 # large ones the strongest wins short trials and loses long runs. The weakest is for a few columns,
 # along which the labels may change quickly.
 ALPHAS, CODED_ALPHAS, SMALL_ALPHAS = (0.3, 3.0), (3.0,), (1.0, 10.0)
-NARROW_ALPHAS = (0.03,)
+_NARROW_ALPHAS = (0.03,)
 # Standard errors by which a recipe must be worse than the best so far to be given up.
-CLEARLY_WORSE = 2.0
+_CLEARLY_WORSE = 2.0
 FEW_COLUMNS = 10
 # More columns than these would get too few knots each.
-MOST_CODED_COLUMNS = 128
+_MOST_CODED_COLUMNS = 128
 # Limits on the number of steps and of passes over the rows, and on the rows of a mini-batch.
 FEWEST_STEPS, FEWEST_EPOCHS, MOST_EPOCHS = 1600, 5, 60
 SMALLEST_BATCH, LARGEST_BATCH, BATCHES_PER_EPOCH = 32, 500, 20
@@ -55,11 +55,11 @@ SMALLEST_BATCH, LARGEST_BATCH, BATCHES_PER_EPOCH = 32, 500, 20
 SMALL_SAMPLE, LARGE_SAMPLE = 1000, 10_000
 ASIDE, MOST_ASIDE = 0.2, 10_000
 # Recipes are compared on at most so many rows, because more would hardly change the choice.
-MOST_TRIED = 60_000
+_MOST_TRIED = 60_000
 # Rows with their codes are kept in memory up to so many numbers (64 MB).
-MOST_CODED_NUMBERS = 2**24
+_MOST_CODED_NUMBERS = 2**24
 # Runs on large samples that only compare recipes are shortened to this share.
-SHORT_RUN = 0.3
+_SHORT_RUN = 0.3
 # Rows that are coded at a time when scores are computed.
 SCORED_ROWS = 8192
 
@@ -106,7 +106,7 @@ def drawn_frequencies(X: Any, residuals: FloatArray, pool: FrequencyPool, size: 
 
 def residual_prior(spread: float) -> Mixture:
     """Return the prior of the candidates; ``spread`` is the mean squared distance of samples."""
-    return Mixture([RBF(gamma / spread) for gamma in RELATIVE_GAMMAS])
+    return Mixture([RBF(gamma / spread) for gamma in _RELATIVE_GAMMAS])
 
 
 def best_constant(task: Task) -> FloatArray:
@@ -117,7 +117,7 @@ def best_constant(task: Task) -> FloatArray:
 
 def start_rows(n_samples: int) -> IntArray:
     """Return rows to start from, spread over all rows, because their order may mean something."""
-    return np.linspace(0, n_samples - 1, min(n_samples, START_ROWS)).astype(np.intp)
+    return np.linspace(0, n_samples - 1, min(n_samples, _START_ROWS)).astype(np.intp)
 
 
 def start_of(task: Task, columns: Columns) -> CosineModel:
@@ -162,7 +162,7 @@ def coded_rows(columns: Columns, rows: Labelled) -> Labelled:
     return rows._replace(X=single)
 
 
-class CodedRows(NamedTuple):
+class _CodedRows(NamedTuple):
     """Rows that are coded when they are taken: all codes at once would need too much memory."""
 
     columns: Columns
@@ -178,11 +178,11 @@ class CodedRows(NamedTuple):
         return coded_rows(self.columns, self.rows.take(chosen))
 
 
-def rows_to_take(columns: Columns, rows: Labelled) -> Labelled | CodedRows:
+def _rows_to_take(columns: Columns, rows: Labelled) -> Labelled | _CodedRows:
     """Return rows with their codes, which are made later if there are very many of them."""
-    is_large = rows.n_samples * len(columns.centres) > MOST_CODED_NUMBERS
+    is_large = rows.n_samples * len(columns.centres) > _MOST_CODED_NUMBERS
     is_array = isinstance(rows.X, np.ndarray)
-    return CodedRows(columns, rows) if is_large and is_array else coded_rows(columns, rows)
+    return _CodedRows(columns, rows) if is_large and is_array else coded_rows(columns, rows)
 
 
 def batch_size(n_samples: int) -> int:
@@ -211,7 +211,7 @@ def trained(task: Task, recipe: Recipe, report: Report, share: float = 1.0) -> T
     columns = described_columns(
         task.rows.X, task.rows.weights.astype(np.float64), coded=recipe.coded
     )
-    rows = rows_to_take(columns, task.rows)
+    rows = _rows_to_take(columns, task.rows)
     descent = Descent.start(start_of(task, columns), task.objective.losses, decays_of(recipe))
     n_epochs = max(2, round(share * epochs(task.rows.n_samples)))
     rng = np.random.default_rng(task.seed)
@@ -223,7 +223,7 @@ def trained(task: Task, recipe: Recipe, report: Report, share: float = 1.0) -> T
 
 def epoch_losses(
     descent: Descent,
-    rows: Labelled | CodedRows,
+    rows: Labelled | _CodedRows,
     n_samples: int,
     n_epochs: int,
     rng: np.random.Generator,
@@ -243,7 +243,7 @@ def epoch_losses(
     return losses
 
 
-class Trial(NamedTuple):
+class _Trial(NamedTuple):
     """How a recipe did on validation rows: the best blend of its scores, and the losses then."""
 
     recipe: Recipe
@@ -253,9 +253,9 @@ class Trial(NamedTuple):
 
 def possible_recipes(X: Any, piecewise: Any, alpha: Any) -> list[Recipe]:
     """Return the recipes that the parameters of an estimator allow."""
-    can_be_coded = not hasattr(X, "tocsr") and X.shape[1] <= MOST_CODED_COLUMNS
+    can_be_coded = not hasattr(X, "tocsr") and X.shape[1] <= _MOST_CODED_COLUMNS
     plain = ALPHAS + (SMALL_ALPHAS if X.shape[0] <= LARGE_SAMPLE else ())
-    plain += NARROW_ALPHAS if X.shape[1] <= FEW_COLUMNS else ()
+    plain += _NARROW_ALPHAS if X.shape[1] <= FEW_COLUMNS else ()
     recipes = []
     for coded, alphas in ((False, plain), (True, CODED_ALPHAS)):
         if piecewise == coded or (piecewise == "auto" and (can_be_coded or not coded)):
@@ -278,7 +278,7 @@ def splits(n_samples: int, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
             yield np.setdiff1d(order, fold), fold
         return
     size = min(int(ASIDE * n_samples), MOST_ASIDE)
-    yield order[size:][:MOST_TRIED], order[:size]
+    yield order[size:][:_MOST_TRIED], order[:size]
 
 
 def _silence(line: str) -> None:
@@ -287,16 +287,16 @@ def _silence(line: str) -> None:
 
 def trials_of(
     task: Task, recipes: list[Recipe], report: Report, others: Sequence[FloatArray] = ()
-) -> list[Trial]:
+) -> list[_Trial]:
     """Return how recipes do on validation rows, blended with the scores of other models.
 
     After each fold, recipes that are clearly worse than the best one are given up.
     """
-    share = SHORT_RUN if task.rows.n_samples > LARGE_SAMPLE else 1.0
+    share = _SHORT_RUN if task.rows.n_samples > LARGE_SAMPLE else 1.0
     parts: dict[Recipe, list[FloatArray]] = {recipe: [] for recipe in recipes}
-    seen, trials = np.empty(0, dtype=int), list[Trial]()
+    seen, trials = np.empty(0, dtype=int), list[_Trial]()
     for learned, aside in splits(task.rows.n_samples, task.seed):
-        left = promising(trials) if trials else recipes
+        left = _promising(trials) if trials else recipes
         seen = np.concatenate([seen, aside])
         straight = [each[: len(seen)] for each in others]
         trials = []
@@ -304,29 +304,31 @@ def trials_of(
             found = trained(task.part(learned), recipe, _silence, share)
             parts[recipe].append(found.scores(task.rows.X[aside]))
             scores = [np.concatenate(parts[recipe]), *straight]
-            trials.append(trial_of(task, seen, recipe, scores))
+            trials.append(_trial_of(task, seen, recipe, scores))
     for trial in trials:
         name = f"{'piecewise, ' if trial.recipe.coded else ''}alpha {trial.recipe.alpha:g}"
         report(f"{name}: loss {trial.losses.mean():.4f} on validation rows")
     return trials
 
 
-def trial_of(task: Task, seen: IntArray, recipe: Recipe, scores: list[FloatArray]) -> Trial:
+def _trial_of(task: Task, seen: IntArray, recipe: Recipe, scores: list[FloatArray]) -> _Trial:
     """Return how a recipe does on some rows, with the best blend of its scores and others."""
     _, labels, weights = task.rows.take(seen)
     blend = best_blend(scores, labels, weights, best_constant(task), task.objective)
-    return Trial(recipe, blend, row_losses(blend.scores(scores), labels, weights, task.objective))
+    return _Trial(recipe, blend, row_losses(blend.scores(scores), labels, weights, task.objective))
 
 
-def promising(trials: list[Trial]) -> list[Recipe]:
+def _promising(trials: list[_Trial]) -> list[Recipe]:
     """Return the recipes that are not clearly worse than the best one."""
     best = min(trials, key=lambda trial: float(trial.losses.mean()))
     return [
-        trial.recipe for trial in trials if not is_larger(trial.losses, best.losses, CLEARLY_WORSE)
+        trial.recipe
+        for trial in trials
+        if not _is_larger(trial.losses, best.losses, _CLEARLY_WORSE)
     ]
 
 
-def is_larger(losses: FloatArray, others: FloatArray, n_errors: float) -> bool:
+def _is_larger(losses: FloatArray, others: FloatArray, n_errors: float) -> bool:
     """Return whether losses exceed others on the same rows by some standard errors."""
     gaps = losses - others
     return bool(gaps.mean() > n_errors * gaps.std() / np.sqrt(len(gaps)))
@@ -340,11 +342,11 @@ def row_losses(
     return losses
 
 
-def best_trial(trials: list[Trial]) -> Trial:
+def best_trial(trials: list[_Trial]) -> _Trial:
     """Return the trial with the smallest loss. Codes must win by more than one standard error."""
     ranked = sorted(trials, key=lambda trial: float(trial.losses.mean()))
     best = ranked[0]
     plain = [trial for trial in ranked if not trial.recipe.coded]
     if not best.recipe.coded or not plain:
         return best
-    return best if is_larger(plain[0].losses, best.losses, 1.0) else plain[0]
+    return best if _is_larger(plain[0].losses, best.losses, 1.0) else plain[0]

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from pacfourier.tabular.encoding import TableRow
 
 # Rows of weights are padded to a multiple of this, so that compilers use vector instructions.
-VECTOR = 4
+_VECTOR = 4
 
-HEADER = Template("""/*
+_HEADER = Template("""/*
  * A Fourier predictor in single precision, written by pacfourier.
  *
  * C99 without heap, libm or other headers. Cosines are right to 2e-7.
@@ -81,7 +81,7 @@ $prediction
 #endif
 """)
 # Adds the interpolated tables of the coded columns.
-INTERPOLATION = Template("""
+_INTERPOLATION = Template("""
 static inline void ${prefix}_interpolate(const float row[], float inner[])
 {
     for (int c = 0; c < $n_coded; ++c) {
@@ -104,7 +104,7 @@ static inline void ${prefix}_interpolate(const float row[], float inner[])
     }
 }
 """)
-AMOUNT = Template("""
+_AMOUNT = Template("""
 /* The predicted amount. */
 static inline float ${prefix}_predict(const float row[])
 {
@@ -113,7 +113,7 @@ static inline float ${prefix}_predict(const float row[])
     return amount;
 }
 """)
-AMOUNTS = Template("""
+_AMOUNTS = Template("""
 /* The predicted amounts. */
 static inline void ${prefix}_predict(const float row[], float amounts[])
 {
@@ -143,36 +143,36 @@ def to_c(model: Any, *, prefix: str = "model", table_row: "TableRow | None" = No
         and columns.
     """
     check_prefix(prefix)
-    parts = without_small_origins(single_label_model(model))
+    parts = _without_small_origins(single_label_model(model))
     check_single(parts)
     is_used = np.any(parts.weights != 0, axis=1)
     runs = column_runs(is_used)
     words = {"prefix": prefix, "PREFIX": prefix.upper()}
     interpolated = f"    {prefix}_interpolate(row, inner);\n" if len(parts.knots) else ""
-    tables = table_texts(parts, prefix, is_used, runs)
+    tables = _table_texts(parts, prefix, is_used, runs)
     if table_row is not None:
         tables.append(row_text(prefix, table_row, "float"))
-    return HEADER.substitute(
+    return _HEADER.substitute(
         words,
-        more=", amounts" if is_table_of_amounts(parts) else "",
-        does=description(parts),
+        more=", amounts" if _is_table_of_amounts(parts) else "",
+        does=_description(parts),
         n_columns=parts.n_columns,
         n_scores=parts.n_scores,
         n_waves=parts.n_waves,
-        width=padded(parts.constants).shape[-1],
+        width=_padded(parts.constants).shape[-1],
         tables="\n".join(tables),
-        sine=polynomial("sine"),
-        cosine=polynomial("cosine"),
-        interpolation=INTERPOLATION.substitute(words, n_coded=len(parts.coded))
+        sine=_polynomial("sine"),
+        cosine=_polynomial("cosine"),
+        interpolation=_INTERPOLATION.substitute(words, n_coded=len(parts.coded))
         if len(parts.knots)
         else "",
         n_runs=len(runs),
         interpolated=interpolated,
-        prediction=prediction(parts, prefix),
+        prediction=_prediction(parts, prefix),
     )
 
 
-def without_small_origins(model: FourierModel) -> FourierModel:
+def _without_small_origins(model: FourierModel) -> FourierModel:
     """Return the same function with origins of zero where no digits are lost by that.
 
     Then a value of zero costs nothing. Others are kept: a phase must move by at most a turn, and a
@@ -184,19 +184,19 @@ def without_small_origins(model: FourierModel) -> FourierModel:
     return with_origins(model, np.where((shifts <= room).all(axis=1), 0.0, model.origins))
 
 
-def table_texts(parts: FourierModel, prefix: str, is_used: Any, runs: IntArray) -> list[str]:
+def _table_texts(parts: FourierModel, prefix: str, is_used: Any, runs: IntArray) -> list[str]:
     """Return the definitions of all tables."""
     floats: dict[str, FloatArray] = {
         "centres": parts.origins[is_used],
-        "weights": padded(parts.weights)[is_used],
-        "constants": padded(parts.constants),
+        "weights": _padded(parts.weights)[is_used],
+        "constants": _padded(parts.constants),
         "cosines": parts.cosines,
         "sines": parts.sines,
     }
     places: dict[str, Any] = {"runs": runs}
     if len(parts.knots):
         places |= {"coded": parts.coded, "starts": parts.starts}
-        floats |= {"knots": parts.knots, "values": padded(parts.tables)}
+        floats |= {"knots": parts.knots, "values": _padded(parts.tables)}
     texts = [constants("float", f"{prefix}_{name}", each) for name, each in floats.items()]
     for name, each in places.items():
         kind = "unsigned short" if np.max(each, initial=0) < 2**16 else "unsigned long"
@@ -206,40 +206,40 @@ def table_texts(parts: FourierModel, prefix: str, is_used: Any, runs: IntArray) 
     return texts
 
 
-def padded(values: FloatArray) -> FloatArray:
+def _padded(values: FloatArray) -> FloatArray:
     """Return rows with zeros up to the width."""
-    missing = -values.shape[-1] % VECTOR
+    missing = -values.shape[-1] % _VECTOR
     return np.concatenate([values, np.zeros((*values.shape[:-1], missing))], axis=-1)
 
 
-def polynomial(name: str) -> str:
+def _polynomial(name: str) -> str:
     """Return the polynomial in z of sin(pi t) / t or cos(pi t), with z = t * t, as C text."""
     from pacfourier.core import loops
 
-    factors = loops._SIN_SINGLE if name == "sine" else loops._COS_SINGLE
+    factors = loops.SIN_SINGLE if name == "sine" else loops.COS_SINGLE
     text = float_text(factors[-1])
     for factor in factors[-2::-1]:
         text = f"{float_text(factor)} + z * ({text})"
     return text
 
 
-def is_table_of_amounts(parts: FourierModel) -> bool:
+def _is_table_of_amounts(parts: FourierModel) -> bool:
     """Return whether several amounts are predicted."""
     return not len(parts.classes) and parts.n_scores > 1
 
 
-def description(parts: FourierModel) -> str:
+def _description(parts: FourierModel) -> str:
     """Return what the function ``predict`` does, in words."""
     if len(parts.classes):
         return "returns the number of the predicted class"
-    return "writes the predicted amounts" if is_table_of_amounts(parts) else "returns the amount"
+    return "writes the predicted amounts" if _is_table_of_amounts(parts) else "returns the amount"
 
 
-def prediction(parts: FourierModel, prefix: str) -> str:
+def _prediction(parts: FourierModel, prefix: str) -> str:
     """Return the function ``predict``."""
     if len(parts.classes):
         return prediction_text(
             prefix, tuple(parts.classes.tolist()), parts.n_scores, ("float", "float")
         )
-    template = AMOUNTS if is_table_of_amounts(parts) else AMOUNT
+    template = _AMOUNTS if _is_table_of_amounts(parts) else _AMOUNT
     return template.substitute(prefix=prefix)

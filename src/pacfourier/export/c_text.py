@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from pacfourier.arrays import IntArray
 
 # The widest line of a table.
-LINE = 100
-FLOAT_DIGITS = 9
+_LINE = 100
+_FLOAT_DIGITS = 9
 
-CLASSES = Template("""
+_CLASSES = Template("""
 #define ${PREFIX}_N_CLASSES $n_classes
 $names
 
@@ -28,8 +28,8 @@ $choice
     return best;
 }
 """)
-SIGN = "    best = scores[0] > 0;"
-LARGEST = """    for (int k = 1; k < ${PREFIX}_N_SCORES; ++k)
+_SIGN = "    best = scores[0] > 0;"
+_LARGEST = """    for (int k = 1; k < ${PREFIX}_N_SCORES; ++k)
         if (scores[k] > scores[best]) best = k;"""
 
 
@@ -73,21 +73,21 @@ def constants(kind: str, name: str, values: NDArray[Any]) -> str:
     """Return the definition of a flat array of numbers. An empty one gets a zero."""
     flat = np.ravel(values) if np.size(values) else np.zeros(1, dtype=np.asarray(values).dtype)
     words = map(float_text, flat) if kind == "float" else map(str, flat.tolist())
-    lines = "\n".join(wrapped(words))
+    lines = "\n".join(_wrapped(words))
     return f"static const {kind} {name}[{len(flat)}] = {{\n{lines}\n}};"
 
 
 def float_text(value: Any) -> str:
     """Return a float literal that is read back as the same number in single precision."""
-    text = f"{np.float32(value):.{FLOAT_DIGITS}g}"
+    text = f"{np.float32(value):.{_FLOAT_DIGITS}g}"
     return f"{text}f" if set(text) & set(".e") else f"{text}.0f"
 
 
-def wrapped(words: Iterable[str]) -> list[str]:
+def _wrapped(words: Iterable[str]) -> list[str]:
     """Return words with commas, in lines of limited width."""
     lines, line = [], "   "
     for word in words:
-        if len(line) + len(word) + 2 > LINE:
+        if len(line) + len(word) + 2 > _LINE:
             lines.append(line)
             line = "   "
         line += f" {word},"
@@ -103,9 +103,9 @@ def column_runs(is_used: NDArray[np.bool_]) -> IntArray:
 def prediction_text(prefix: str, classes: tuple[Any, ...], n_scores: int, kinds: Any) -> str:
     """Return the function that names the predicted class, for given types of rows and scores."""
     words = {"prefix": prefix, "PREFIX": prefix.upper(), "input": kinds[0], "score": kinds[1]}
-    return CLASSES.substitute(
+    return _CLASSES.substitute(
         words,
         n_classes=len(classes),
         names=names_text(f"{prefix}_class_names", classes),
-        choice=SIGN if n_scores == 1 else Template(LARGEST).substitute(words),
+        choice=_SIGN if n_scores == 1 else Template(_LARGEST).substitute(words),
     )

@@ -15,7 +15,7 @@ from pacfourier.spectra import RBF, Mixture, RationalQuadratic, Spectrum
 # The smallest and the largest number of single precision that has all of its digits.
 SMALLEST, LARGEST = (float(getattr(np.finfo(np.float32), n)) for n in ("smallest_normal", "max"))
 # Turns by which a phase may change between two neighbouring values of a column.
-COARSEST = 1 / 16
+_COARSEST = 1 / 16
 
 
 def exported_model(model: Any) -> FourierModel:
@@ -25,17 +25,17 @@ def exported_model(model: Any) -> FourierModel:
     ----------
     model : FourierModel, FourierClassifier or FourierRegressor
     """
-    found = model if isinstance(model, FourierModel) else fitted_model(model)
+    found = model if isinstance(model, FourierModel) else _fitted_model(model)
     if found.is_wide:
         raise ValueError(
             f"{type(model).__name__} must be fitted on at most {WIDEST} columns to be exported, "
             f"got a fit on sparse samples with {found.n_columns} columns: select columns before "
             "the fit, for example with SelectKBest."
         )
-    return without_limits(found.amounts)
+    return _without_limits(found.amounts)
 
 
-def fitted_model(model: Any) -> FourierModel:
+def _fitted_model(model: Any) -> FourierModel:
     """Return the fitted model of an estimator whose columns are numbers."""
     if not isinstance(model, FourierPredictor):
         raise ValueError(
@@ -63,7 +63,7 @@ def single_label_model(model: Any) -> FourierModel:
     return found
 
 
-def without_limits(model: FourierModel) -> FourierModel:
+def _without_limits(model: FourierModel) -> FourierModel:
     """Return the same function without limits: a limited column becomes a table.
 
     A slope between limits is a table of two knots, and a table that is clipped is one, too.
@@ -111,7 +111,7 @@ def check_single(model: FourierModel) -> None:
         "amplitudes": np.vstack([model.cosines, model.sines]),
     }
     for name, values in parts.items():
-        check_range(name, values)
+        _check_range(name, values)
     lost = np.flatnonzero((largest > 0) & (largest < SMALLEST))
     if len(lost):
         raise ValueError(
@@ -121,7 +121,7 @@ def check_single(model: FourierModel) -> None:
         )
     fastest = np.abs(model.weights[:, : model.n_waves]).max(axis=1, initial=0.0)
     gaps = np.spacing(np.abs(model.origins).astype(np.float32)).astype(np.float64)
-    coarse = np.flatnonzero(gaps * fastest > COARSEST)
+    coarse = np.flatnonzero(gaps * fastest > _COARSEST)
     if len(coarse):
         raise ValueError(
             "columns must vary by much more than single precision is rounded by, got values around "
@@ -130,7 +130,7 @@ def check_single(model: FourierModel) -> None:
         )
 
 
-def check_range(name: str, values: FloatArray) -> None:
+def _check_range(name: str, values: FloatArray) -> None:
     """Raise ValueError if numbers would be infinite in single precision."""
     size = np.abs(values).max(initial=0.0)
     if not size <= LARGEST:

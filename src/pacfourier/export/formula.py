@@ -44,7 +44,7 @@ def to_json(model: Any, *, table_row: "TableRow | None" = None) -> str:
     keys = ("phase", "turns_per_unit", "cosine", "sine")
     document = {
         "format": "pacfourier formula 1",
-        "equation": equation(found),
+        "equation": _equation(found),
         "columns": found.names.tolist() or [f"x{j}" for j in range(found.n_columns)],
         "classes": found.classes.tolist() or None,
         "centres": found.origins.tolist(),
@@ -53,14 +53,14 @@ def to_json(model: Any, *, table_row: "TableRow | None" = None) -> str:
         "waves": [
             {key: part.tolist() for key, part in zip(keys, wave, strict=True)} for wave in waves
         ],
-        "tables": tables(found),
+        "tables": _tables(found),
         "empty_row": None if table_row is None else table_row.empty,
         "cells": None if table_row is None else [each._asdict() for each in table_row.cells],
     }
     return json.dumps(document, indent=1, allow_nan=False)
 
 
-def tables(model: FourierModel) -> list[dict[str, Any]]:
+def _tables(model: FourierModel) -> list[dict[str, Any]]:
     """Return the knots of each column that has some, and the values there."""
     n_waves = model.n_waves
     return [
@@ -74,7 +74,7 @@ def tables(model: FourierModel) -> list[dict[str, Any]]:
     ]
 
 
-def equation(model: FourierModel) -> list[str]:
+def _equation(model: FourierModel) -> list[str]:
     """Return in words how a prediction is computed from the numbers of the JSON."""
     added = (
         [
@@ -91,11 +91,11 @@ def equation(model: FourierModel) -> list[str]:
         *added,
         "score[k] = intercepts[k] + sum over j of slopes[k][j] * u[j]"
         " + sum over m of waves[m].cosine[k] * cos(2 pi t[m]) + waves[m].sine[k] * sin(2 pi t[m])",
-        rule_of_prediction(model),
+        _rule_of_prediction(model),
     ]
 
 
-def rule_of_prediction(model: FourierModel) -> str:
+def _rule_of_prediction(model: FourierModel) -> str:
     """Return in words what turns scores into a prediction."""
     if not len(model.classes):
         return "The scores are the predicted amounts."

@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 
 # What stands for the cosine one, and for one turn in the multipliers.
 COSINE_ONE, TURN = 2**14, 2**32
-TABLE_SIZE = 256
+_TABLE_SIZE = 256
 LARGEST_INPUT = 255
 # Bytes of the types of constants.
-SIZES = {"int8_t": 1, "uint8_t": 1, "int16_t": 2, "uint16_t": 2, "int32_t": 4, "uint32_t": 4}
-SIZES["float"] = 4
+_SIZES = {"int8_t": 1, "uint8_t": 1, "int16_t": 2, "uint16_t": 2, "int32_t": 4, "uint32_t": 4}
+_SIZES["float"] = 4
 # Rows of which the products are computed at a time.
-ROW_BLOCK = 8192
+_ROW_BLOCK = 8192
 
-HEADER = Template("""/*
+_HEADER = Template("""/*
  * A Fourier predictor in integer arithmetic, written by pacfourier.
  *
  * C99 without heap, libm or dependencies: $n_bytes bytes of constants.
@@ -108,7 +108,7 @@ $prediction
 #endif
 """)
 # One weight in a byte, or two: the first in the lower half.
-PRODUCTS = {
+_PRODUCTS = {
     8: """                for (int m = 0; m < ${PREFIX}_WIDTH; ++m)
                     sums[m] += weight[m] * value;""",
     4: """                for (int m = 0; m < ${PREFIX}_WIDTH / 2; ++m) {
@@ -116,7 +116,7 @@ PRODUCTS = {
                     sums[2 * m + 1] += ((weight[m] >> 4) - 8) * value;
                 }""",
 }
-AMOUNT = Template("""
+_AMOUNT = Template("""
 /* The predicted amount. */
 static inline float ${prefix}_predict(const uint8_t row[])
 {
@@ -125,7 +125,7 @@ static inline float ${prefix}_predict(const uint8_t row[])
     return ${prefix}_origins[0] + (float)score * ${PREFIX}_UNIT;
 }
 """)
-AMOUNTS = Template("""
+_AMOUNTS = Template("""
 /* The predicted amounts. */
 static inline void ${prefix}_predict(const uint8_t row[], float amounts[])
 {
@@ -281,7 +281,7 @@ class IntegerModel:
         """The constants of scores and predictions by name, each with its type in C."""
         runs = column_runs(self.is_used)
         is_short = self.n_columns < 2**16
-        weights = packed_weights(self.weights[:, self.is_used].T, self.bits)
+        weights = _packed_weights(self.weights[:, self.is_used].T, self.bits)
         origins = {"origins": ("float", self.origins)} if self.classes is None else {}
         return {
             "weights": ("int8_t" if self.bits == 8 else "uint8_t", weights),
@@ -290,14 +290,14 @@ class IntegerModel:
             "cosines": ("int16_t", self.cosines),
             "sines": ("int16_t", self.sines),
             "intercepts": ("int32_t", self.intercepts),
-            "table": ("int16_t", cosine_table()),
+            "table": ("int16_t", _cosine_table()),
             **origins,
         }
 
     @property
     def n_bytes(self) -> int:
         """Bytes of all constants that scores and predictions need, without the class names."""
-        return sum(max(each.size, 1) * SIZES[kind] for kind, each in self._tables.values())
+        return sum(max(each.size, 1) * _SIZES[kind] for kind, each in self._tables.values())
 
     @property
     def _meaning(self) -> str:
@@ -330,7 +330,7 @@ class IntegerModel:
         words = {"prefix": prefix, "PREFIX": prefix.upper()}
         n_waves, per_byte = len(self.weights), 8 // self.bits
         width = n_waves + -n_waves % per_byte
-        return HEADER.substitute(
+        return _HEADER.substitute(
             words,
             n_bytes=self.n_bytes,
             more=self._more,
@@ -348,7 +348,7 @@ class IntegerModel:
             tables="\n".join(self._texts(prefix)),
             one=COSINE_ONE,
             n_runs=len(self._tables["runs"][1]),
-            product=Template(PRODUCTS[self.bits]).substitute(words),
+            product=Template(_PRODUCTS[self.bits]).substitute(words),
             place="0" if len(self.lows) == 1 else "j",
             prediction=self._prediction(prefix),
         )
@@ -369,11 +369,11 @@ class IntegerModel:
         n_scores = len(self.intercepts)
         if self.classes is not None:
             return prediction_text(prefix, self.classes, n_scores, ("uint8_t", "int32_t"))
-        template = AMOUNT if n_scores == 1 else AMOUNTS
+        template = _AMOUNT if n_scores == 1 else _AMOUNTS
         return template.substitute(prefix=prefix, PREFIX=prefix.upper())
 
 
-def packed_weights(weights: NDArray[np.int8], bits: int) -> NDArray[Any]:
+def _packed_weights(weights: NDArray[np.int8], bits: int) -> NDArray[Any]:
     """Return weights of 8 bits as they are, or of 4 bits plus eight, two in a byte.
 
     A row of an odd number of weights ends with a weight of zero.
@@ -385,18 +385,18 @@ def packed_weights(weights: NDArray[np.int8], bits: int) -> NDArray[Any]:
     return np.asarray(halves[:, ::2] | halves[:, 1::2] << 4)
 
 
-def cosine_table() -> NDArray[np.int16]:
+def _cosine_table() -> NDArray[np.int16]:
     """Return the cosines of 256 phases that divide a turn evenly, times ``COSINE_ONE``."""
-    angles = 2 * np.pi * np.arange(TABLE_SIZE) / TABLE_SIZE
+    angles = 2 * np.pi * np.arange(_TABLE_SIZE) / _TABLE_SIZE
     return np.rint(COSINE_ONE * np.cos(angles)).astype(np.int16)
 
 
-def wave_values(phases: IntArray) -> IntArray:
+def _wave_values(phases: IntArray) -> IntArray:
     r"""Return cosines of phases in units of :math:`2^{-16}` turns, times ``COSINE_ONE``.
 
     With :math:`p = 256 i + r` they are :math:`\lfloor (T_i (256 - r) + T_{i+1} r) / 256 \rfloor`.
     """
-    table = cosine_table().astype(np.int64)
+    table = _cosine_table().astype(np.int64)
     place, share = phases >> 8 & 255, phases & 255
     return (table[place] * (256 - share) + table[place + 1 & 255] * share) >> 8
 
@@ -416,7 +416,7 @@ def integer_scores(rows: NDArray[np.uint8], model: IntegerModel) -> NDArray[np.i
     scores : array of int32 of shape (n_samples, n_scores)
         Sums that never overflow, by the choice of the unit.
     """
-    blocks = [rows[start : start + ROW_BLOCK] for start in range(0, len(rows), ROW_BLOCK)]
+    blocks = [rows[start : start + _ROW_BLOCK] for start in range(0, len(rows), _ROW_BLOCK)]
     parts = [_block_scores(block, model) for block in blocks]
     return np.concatenate([np.empty((0, len(model.intercepts)), dtype=np.int32), *parts])
 
@@ -425,7 +425,7 @@ def _block_scores(rows: NDArray[np.uint8], model: IntegerModel) -> NDArray[np.in
     # Products of doubles are exact here: all sums are integers below 2**31.
     sums = (rows.astype(np.float64) @ model.weights.T.astype(np.float64)).astype(np.int64)
     phases = (sums * model.multipliers.astype(np.int64) % TURN) >> 16
-    cosines, sines = wave_values(phases), wave_values(phases - 2**14)
+    cosines, sines = _wave_values(phases), _wave_values(phases - 2**14)
     scores: FloatArray = cosines.astype(np.float64) @ model.cosines.astype(np.float64)
     scores += sines.astype(np.float64) @ model.sines.astype(np.float64) + model.intercepts
     return scores.astype(np.int32)

@@ -30,8 +30,8 @@ from pacfourier.extras import explain_missing_extra
 from pacfourier.model.fourier_model import FourierModel, scoring_terms
 
 # onnxruntime 1.14 and newer read this version of the operators. The oldest that works is 13.
-OPSET = 18
-OPTIONS = {
+_OPSET = 18
+_OPTIONS = {
     "zipmap": [True, False, "columns"],
     "nocl": [True, False],
     "output_class_labels": [False, True],
@@ -70,10 +70,10 @@ def to_onnx(model: Any, X: Any) -> Any:
     register_onnx()
     from skl2onnx import to_onnx as converted
 
-    model = estimator_of(model) if isinstance(model, FourierModel) else model
+    model = _estimator_of(model) if isinstance(model, FourierModel) else model
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     options = {id(last): {"zipmap": False}} if is_classifier(last) else None
-    return converted(model, X[:1], target_opset=OPSET, options=options)
+    return converted(model, X[:1], target_opset=_OPSET, options=options)
 
 
 def register_onnx() -> None:
@@ -86,27 +86,27 @@ def register_onnx() -> None:
         from skl2onnx import update_registered_converter
 
     for kind in (RFF, PBRFF, OKRFF, GibbsRFF, BoostedRFF, RBFLandmarks, PBLandmarks):
-        update_registered_converter(kind, f"Pacfourier{kind.__name__}", map_shapes, convert_map)
+        update_registered_converter(kind, f"Pacfourier{kind.__name__}", _map_shapes, _convert_map)
     update_registered_converter(
-        FourierRegressor, "PacfourierRegressor", regressor_shapes, convert_regressor
+        FourierRegressor, "PacfourierRegressor", _regressor_shapes, _convert_regressor
     )
     update_registered_converter(
         FourierClassifier,
         "PacfourierClassifier",
-        classifier_shapes,
-        convert_classifier,
-        options=OPTIONS,
+        _classifier_shapes,
+        _convert_classifier,
+        options=_OPTIONS,
     )
 
 
-def map_shapes(operator: Any) -> None:
+def _map_shapes(operator: Any) -> None:
     """Set the number of columns of a map."""
     check_is_fitted(operator.raw_operator)
     n_columns = len(operator.raw_operator.get_feature_names_out())
     operator.outputs[0].type.shape = [operator.inputs[0].get_first_dimension(), n_columns]
 
 
-def convert_map(scope: Any, operator: Any, container: Any) -> None:
+def _convert_map(scope: Any, operator: Any, container: Any) -> None:
     """Add the graph of a map."""
     graph, model = Graph(scope, operator, container), operator.raw_operator
     if isinstance(model, RBFLandmarks):
@@ -118,7 +118,7 @@ def convert_map(scope: Any, operator: Any, container: Any) -> None:
         fourier_nodes(graph, model.frequencies_, model.frequency_weights_)
 
 
-def estimator_of(model: FourierModel) -> FourierClassifier | FourierRegressor:
+def _estimator_of(model: FourierModel) -> FourierClassifier | FourierRegressor:
     """Return an estimator of a fitted model, because skl2onnx knows estimators only."""
     is_regressor = model.link == "identity"
     found: Any = FourierRegressor() if is_regressor else FourierClassifier()
@@ -127,7 +127,7 @@ def estimator_of(model: FourierModel) -> FourierClassifier | FourierRegressor:
     return found
 
 
-def graph_and_model(scope: Any, operator: Any, container: Any) -> tuple[Graph, FourierModel]:
+def _graph_and_model(scope: Any, operator: Any, container: Any) -> tuple[Graph, FourierModel]:
     """Return an empty graph of a predictor, and its model, which fits into its precision."""
     graph, model = Graph(scope, operator, container), exported_model(operator.raw_operator)
     if graph.dtype is np.float32:
@@ -135,19 +135,19 @@ def graph_and_model(scope: Any, operator: Any, container: Any) -> tuple[Graph, F
     return graph, model
 
 
-def regressor_shapes(operator: Any) -> None:
+def _regressor_shapes(operator: Any) -> None:
     """Set the number of outputs of a regressor."""
     n_outputs = exported_model(operator.raw_operator).n_scores
     operator.outputs[0].type.shape = [operator.inputs[0].get_first_dimension(), n_outputs]
 
 
-def convert_regressor(scope: Any, operator: Any, container: Any) -> None:
+def _convert_regressor(scope: Any, operator: Any, container: Any) -> None:
     """Add the graph of a regressor."""
-    graph, model = graph_and_model(scope, operator, container)
+    graph, model = _graph_and_model(scope, operator, container)
     score_nodes(graph, scoring_terms(model), into=graph.first_output)
 
 
-def classifier_shapes(operator: Any) -> None:
+def _classifier_shapes(operator: Any) -> None:
     """Set the types and shapes of labels and probabilities."""
     from skl2onnx.common.shape_calculator import calculate_linear_classifier_output_shapes
 
@@ -157,9 +157,9 @@ def classifier_shapes(operator: Any) -> None:
         operator.outputs[0].type.shape = operator.outputs[1].type.shape
 
 
-def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
+def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     """Add the graph of a classifier: labels and probabilities, or scores with ``raw_scores``."""
-    graph, model = graph_and_model(scope, operator, container)
+    graph, model = _graph_and_model(scope, operator, container)
     options = container.get_options(operator.raw_operator, {"raw_scores": False, "nocl": False})
     scores = score_nodes(graph, scoring_terms(model))
     if model.has_label_sets:

@@ -15,7 +15,7 @@ from pacfourier.arrays import FloatArray
 from pacfourier.model.scoring import Terms
 from pacfourier.spectra import Mixture, RationalQuadratic, Spectrum
 
-TURN = 2 * np.pi
+_TURN = 2 * np.pi
 
 
 class Graph:
@@ -78,21 +78,21 @@ class Graph:
         return str(self.operator.outputs[0].full_name)
 
 
-def angle_nodes(graph: Graph, turns: str) -> str:
+def _angle_nodes(graph: Graph, turns: str) -> str:
     """Add phases between zero and one turn, in radians, from phases in turns of any size."""
     fractions = graph.cast(graph.add("Sub", turns, graph.add("Floor", turns)), graph.dtype)
-    return graph.add("Mul", fractions, graph.number(TURN))
+    return graph.add("Mul", fractions, graph.number(_TURN))
 
 
-def turn_nodes(graph: Graph, frequencies: FloatArray) -> str:
+def _turn_nodes(graph: Graph, frequencies: FloatArray) -> str:
     """Add phases in turns, in double precision."""
     rows = graph.X if graph.dtype is np.float64 else graph.cast(graph.X, np.float64)
-    return graph.add("MatMul", rows, frequencies.T.astype(np.float64) / TURN)
+    return graph.add("MatMul", rows, frequencies.T.astype(np.float64) / _TURN)
 
 
 def fourier_nodes(graph: Graph, frequencies: FloatArray, weights: FloatArray) -> str:
     """Add the features of a Fourier map: all cosines, then all sines."""
-    angles = angle_nodes(graph, turn_nodes(graph, frequencies))
+    angles = _angle_nodes(graph, _turn_nodes(graph, frequencies))
     waves = graph.add("Concat", graph.add("Cos", angles), graph.add("Sin", angles), axis=1)
     amplitudes = np.tile(np.sqrt(weights), 2).astype(graph.dtype)
     return graph.add("Mul", waves, amplitudes, into=graph.first_output)
@@ -104,8 +104,8 @@ def similarity_nodes(graph: Graph, model: Any) -> str:
     .. math:: \psi_l(x) = \sum_m Q^l_m \cos(\omega^l_m \cdot x - \phi^l_m)
     """
     phases, posterior = model.phases_, model.posterior_
-    turns = turn_nodes(graph, model.pool_[:])
-    angles = angle_nodes(graph, graph.add("Sub", turns, phases.ravel() / TURN))
+    turns = _turn_nodes(graph, model.pool_[:])
+    angles = _angle_nodes(graph, graph.add("Sub", turns, phases.ravel() / _TURN))
     shape = np.array([-1, *phases.shape], dtype=np.int64)
     waves = graph.add("Reshape", graph.add("Cos", angles), shape)
     weighted = graph.add("Mul", waves, posterior.astype(graph.dtype))
@@ -114,21 +114,21 @@ def similarity_nodes(graph: Graph, model: Any) -> str:
 
 def kernel_nodes(graph: Graph, spectrum: Spectrum, landmarks: Any) -> str:
     """Add the kernel between rows and landmarks, computed in double precision."""
-    points = dense(landmarks)
+    points = _dense(landmarks)
     centre = points.mean(axis=0)
     rows = graph.X if graph.dtype is np.float64 else graph.cast(graph.X, np.float64)
-    squares = square_nodes(graph, graph.add("Sub", rows, centre), points - centre)
-    kernel = profile_nodes(graph, spectrum, squares)
+    squares = _square_nodes(graph, graph.add("Sub", rows, centre), points - centre)
+    kernel = _profile_nodes(graph, spectrum, squares)
     return graph.cast(kernel, graph.dtype, into=graph.first_output)
 
 
-def dense(points: Any) -> FloatArray:
+def _dense(points: Any) -> FloatArray:
     """Return landmarks as a dense array in double precision."""
     array = points.toarray() if hasattr(points, "toarray") else points
     return np.asarray(array, dtype=np.float64)
 
 
-def square_nodes(graph: Graph, rows: str, points: FloatArray) -> str:
+def _square_nodes(graph: Graph, rows: str, points: FloatArray) -> str:
     """Add squared distances to every point."""
     squares = graph.add("Mul", rows, rows)
     lengths = graph.add("ReduceSum", squares, np.array([1]), keepdims=1)
@@ -136,14 +136,14 @@ def square_nodes(graph: Graph, rows: str, points: FloatArray) -> str:
     return graph.add("Max", graph.add("Add", lengths, products), np.array(0.0))
 
 
-def profile_nodes(graph: Graph, spectrum: Any, squares: str) -> str:
+def _profile_nodes(graph: Graph, spectrum: Any, squares: str) -> str:
     """Add a kernel as a function of squared distances."""
     if isinstance(spectrum, Mixture):
         parts = zip(spectrum.weights or (), spectrum.components, strict=True)
         return graph.add(
             "Sum",
             *(
-                graph.add("Mul", profile_nodes(graph, part, squares), np.array(weight))
+                graph.add("Mul", _profile_nodes(graph, part, squares), np.array(weight))
                 for weight, part in parts
             ),
         )
@@ -156,7 +156,7 @@ def profile_nodes(graph: Graph, spectrum: Any, squares: str) -> str:
 
 def score_nodes(graph: Graph, model: Terms, into: str | None = None) -> str:
     """Add the outputs of a predictor: its waves times amplitudes, and a linear part."""
-    phases, linear = inner_nodes(graph, model)
+    phases, linear = _inner_nodes(graph, model)
     amplitudes = model.amplitudes.astype(graph.dtype)
     cosines = graph.add("Cos", phases)
     if amplitudes.shape[1] == 1:
@@ -166,10 +166,10 @@ def score_nodes(graph: Graph, model: Terms, into: str | None = None) -> str:
     return graph.add("Gemm", graph.add("Sin", phases), of_sines, first, into=into)
 
 
-def inner_nodes(graph: Graph, model: Terms) -> tuple[str, str]:
+def _inner_nodes(graph: Graph, model: Terms) -> tuple[str, str]:
     """Add the phases, in radians, and the linear part. One product computes both."""
     size = len(model.constants) - model.amplitudes.shape[1]
-    factors = np.where(np.arange(len(model.constants)) < size, TURN, 1.0)
+    factors = np.where(np.arange(len(model.constants)) < size, _TURN, 1.0)
     weights, tables = np.split(model.terms * factors, [len(model.origins)])
     constants = model.constants * factors + tables[model.starts[:-1]].sum(axis=0)
     rows = graph.X
@@ -177,16 +177,16 @@ def inner_nodes(graph: Graph, model: Terms) -> tuple[str, str]:
         rows = graph.add("Sub", rows, model.origins.astype(graph.dtype))
     values = graph.add("Gemm", rows, weights.astype(graph.dtype), constants.astype(graph.dtype))
     if len(model.coded):
-        values = graph.add("Gemm", *code_nodes(graph, model, tables), values)
-    return column_nodes(graph, values, 0, size), column_nodes(graph, values, size, len(constants))
+        values = graph.add("Gemm", *_code_nodes(graph, model, tables), values)
+    return _column_nodes(graph, values, 0, size), _column_nodes(graph, values, size, len(constants))
 
 
-def column_nodes(graph: Graph, values: str, start: int, end: int) -> str:
+def _column_nodes(graph: Graph, values: str, start: int, end: int) -> str:
     """Add some neighbouring columns."""
     return graph.add("Slice", values, *(np.array([number]) for number in (start, end, 1)))
 
 
-def code_nodes(graph: Graph, model: Terms, tables: FloatArray) -> tuple[str, NDArray[Any]]:
+def _code_nodes(graph: Graph, model: Terms, tables: FloatArray) -> tuple[str, NDArray[Any]]:
     r"""Add how far rows are in each interval between knots, and return the slopes of the tables.
 
     .. math:: \min(w_i, \max(0, x - t_i)), \qquad w_i = t_{i+1} - t_i .

@@ -47,10 +47,10 @@ def load_predictor(path: Path) -> TablePredictor:
     rule = f"model must be a file that 'pacfourier fit' wrote, got {str(path)!r}"
     if not path.is_file():
         raise InputError(f"{rule}: no such file.")
-    return table_predictor(plain_data(path.read_bytes(), rule), rule)
+    return _table_predictor(plain_data(path.read_bytes(), rule), rule)
 
 
-def table_predictor(data: Any, rule: str) -> TablePredictor:
+def _table_predictor(data: Any, rule: str) -> TablePredictor:
     """Return the predictor of a table's model, with the encoded columns as its columns.
 
     A number goes in as it is in the table, because the median that is subtracted from it for

@@ -25,28 +25,28 @@ from pacfourier.export.integers import COSINE_ONE, LARGEST_INPUT, TURN, IntegerM
 from pacfourier.model.fourier_model import turned
 
 # Scales to try, relative to the one at which no weight is clipped.
-RELATIVE_SCALES = tuple(np.geomspace(0.125, 1, 16))
+_RELATIVE_SCALES = tuple(np.geomspace(0.125, 1, 16))
 # Rows on which phases are compared.
-COMPARED_ROWS = 2000
+_COMPARED_ROWS = 2000
 # Waves take longer than a fit to stand in for the linear part, most of all on few rows.
-FEWEST_STEPS = 3200
+_FEWEST_STEPS = 3200
 # The least range of a column, relative to its largest value: single precision has 24 bits, and
 # bytes need eight of them.
-LEAST_RANGE = 2.0**-16
+_LEAST_RANGE = 2.0**-16
 # The order of the rows in the descent.
-SEED = 0
+_SEED = 0
 LARGEST_AMPLITUDE, LARGEST_SCORE = 2**15 - 1, 2**31 - 1
 MOST_COLUMNS, MOST_WAVES = 2**16, 2**15
 
 
-class Levels(NamedTuple):
+class _Levels(NamedTuple):
     """How the bytes of a row stand for values: byte q of column j is ``lows + q * steps``."""
 
     lows: NDArray[np.float32]
     rates: NDArray[np.float32]
 
     @classmethod
-    def of(cls, X: FloatArray, bounds: Any) -> "Levels":
+    def of(cls, X: FloatArray, bounds: Any) -> "_Levels":
         """Return levels between given bounds, or between the extremes of each column."""
         low, high = (X.min(axis=0), X.max(axis=0)) if bounds is None else bounds
         lows, highs = (np.atleast_1d(np.asarray(each, dtype=np.float32)) for each in (low, high))
@@ -77,7 +77,7 @@ class Levels(NamedTuple):
 def check_ranges(lows: Any, highs: Any, names: Sequence[str] | None = None) -> None:
     """Raise ValueError if single precision cannot tell the levels of a column apart."""
     size = np.maximum(np.abs(lows), np.abs(highs))
-    coarse = np.flatnonzero((lows < highs) & (highs - lows < size * LEAST_RANGE))
+    coarse = np.flatnonzero((lows < highs) & (highs - lows < size * _LEAST_RANGE))
     if len(coarse):
         found = [str(place) if names is None else repr(names[place]) for place in coarse[:3]]
         raise ValueError(
@@ -86,7 +86,7 @@ def check_ranges(lows: Any, highs: Any, names: Sequence[str] | None = None) -> N
         )
 
 
-class Grid(NamedTuple):
+class _Grid(NamedTuple):
     """How frequencies are rounded.
 
     ``reach`` is what a frequency of one turns by when a column moves by one level. Each frequency
@@ -109,14 +109,16 @@ class Grid(NamedTuple):
         return rounded.astype(frequencies.dtype)
 
     @classmethod
-    def chosen(cls, frequencies: FloatArray, X: FloatArray, reach: FloatArray, most: int) -> "Grid":
+    def chosen(
+        cls, frequencies: FloatArray, X: FloatArray, reach: FloatArray, most: int
+    ) -> "_Grid":
         """Return the scale of each frequency whose phases vary least from the exact ones.
 
         Scales are whole numbers of ``1 / TURN``, as in the integer model.
         """
         largest = np.abs(frequencies * reach).max(axis=1, initial=0) / most
         best, least = largest, np.full(len(frequencies), np.inf)
-        for share in RELATIVE_SCALES:
+        for share in _RELATIVE_SCALES:
             scales = np.maximum(np.rint(largest * share * TURN), 1) / TURN
             missing = frequencies - cls(reach, scales, most).rounded(frequencies)
             errors = (X @ missing.T).var(axis=0)
@@ -125,10 +127,10 @@ class Grid(NamedTuple):
 
 
 @dataclass
-class RoundedDescent(Descent):
+class _RoundedDescent(Descent):
     """A descent whose gradients are taken at the rounded frequencies."""
 
-    grid: Grid | None = None
+    grid: _Grid | None = None
 
     def seen(self) -> CosineModel:
         """Return the model with rounded frequencies, and itself before there is a grid."""
@@ -164,24 +166,24 @@ def quantised(model: Any, X: Any, y: Any, *, bits: int = 8, bounds: Any = None) 
     """
     single_label_model(model)
     check_option("bits", bits, (8, 4))
-    check_sizes(model)
+    _check_sizes(model)
     columns = model._trained.columns
     block = labelled_rows(model, X, y, reset=False, fewest=2)
     if not isinstance(block.X, np.ndarray):
         raise ValueError(f"X must be a dense array, got {type(block.X).__name__}: call toarray().")
-    levels = Levels.of(block.X, bounds)
+    levels = _Levels.of(block.X, bounds)
     labels = np.asarray(block.y)
     rows = model._labelled(levels.values(block.X), labels, model._row_weights(labels, None))
     rows = coded_rows(columns, rows)
     reach = levels.steps / columns.units / (2 * np.pi)
     start = model._trained.model._replace(linear=np.zeros((0, len(model.intercept_))))
-    descent = RoundedDescent.start(start, model._objective().losses, decays_of(model._recipe()))
-    grid = trained_after_rounding(descent, rows, reach, 2 ** (bits - 1) - 1)
+    descent = _RoundedDescent.start(start, model._objective().losses, decays_of(model._recipe()))
+    grid = _trained_after_rounding(descent, rows, reach, 2 ** (bits - 1) - 1)
     weights = grid.weights(descent.model.frequencies).astype(np.int8)
-    return integer_model(model, descent.seen(), (bits, weights, grid.scales), levels)
+    return _integer_model(model, descent.seen(), (bits, weights, grid.scales), levels)
 
 
-def check_sizes(model: Any) -> None:
+def _check_sizes(model: Any) -> None:
     """Raise ValueError if a model has parts that integers cannot express."""
     if model._trained.columns.knots:
         raise ValueError(
@@ -196,9 +198,9 @@ def check_sizes(model: Any) -> None:
         )
 
 
-def trained_after_rounding(
-    descent: RoundedDescent, rows: Labelled, reach: FloatArray, most: int
-) -> Grid:
+def _trained_after_rounding(
+    descent: _RoundedDescent, rows: Labelled, reach: FloatArray, most: int
+) -> _Grid:
     """Make at least as many steps as a fit does, and return the last grid.
 
     The scales are chosen again before each pass.
@@ -206,12 +208,12 @@ def trained_after_rounding(
     n_samples = rows.n_samples
     size = batch_size(n_samples)
     steps_per_epoch = -(-n_samples // size)
-    n_epochs = max(epochs(n_samples), -(-FEWEST_STEPS // steps_per_epoch))
+    n_epochs = max(epochs(n_samples), -(-_FEWEST_STEPS // steps_per_epoch))
     n_steps = n_epochs * steps_per_epoch
-    rng = np.random.default_rng(SEED)
-    compared: Any = rows.X[rng.permutation(n_samples)[:COMPARED_ROWS]]
+    rng = np.random.default_rng(_SEED)
+    compared: Any = rows.X[rng.permutation(n_samples)[:_COMPARED_ROWS]]
     for _ in range(n_epochs):
-        descent.grid = grid = Grid.chosen(descent.model.frequencies, compared, reach, most)
+        descent.grid = grid = _Grid.chosen(descent.model.frequencies, compared, reach, most)
         descent.pass_over(
             rows,
             rng.permutation(n_samples),
@@ -221,13 +223,13 @@ def trained_after_rounding(
     return grid
 
 
-def integer_model(
-    model: Any, seen: CosineModel, rounded: tuple[int, Any, FloatArray], levels: Levels
+def _integer_model(
+    model: Any, seen: CosineModel, rounded: tuple[int, Any, FloatArray], levels: _Levels
 ) -> IntegerModel:
     """Return the integers of a rounded model: bits, weights and scales are those of its waves."""
     (bits, weights, scales), columns = rounded, model._trained.columns
     lows = np.broadcast_to(levels.lows, columns.units.shape).astype(np.float64)
-    phases = lowest_phases(seen, columns, lows)
+    phases = _lowest_phases(seen, columns, lows)
     cosines, sines = turned(seen.cosines.astype(float), seen.sines.astype(float), phases)
     intercepts = seen.intercepts.astype(np.float64)
     origins = np.zeros(0)
@@ -236,7 +238,7 @@ def integer_model(
         origins = intercepts * model._unit + model._centre
         cosines, sines = cosines * model._unit, sines * model._unit
         intercepts = np.zeros_like(origins)
-    unit = unit_of(cosines, sines, intercepts)
+    unit = _unit_of(cosines, sines, intercepts)
     classes = tuple(model.classes_.tolist()) if hasattr(model, "classes_") else None
     names = getattr(model, "feature_names_in_", None)
     return IntegerModel(
@@ -255,12 +257,12 @@ def integer_model(
     )
 
 
-def lowest_phases(model: CosineModel, columns: Columns, lows: FloatArray) -> FloatArray:
+def _lowest_phases(model: CosineModel, columns: Columns, lows: FloatArray) -> FloatArray:
     """Return the phases of a row of zero bytes, in radians."""
     return np.asarray(columns.inputs(lows[np.newaxis]) @ model.frequencies.T)[0]
 
 
-def unit_of(cosines: FloatArray, sines: FloatArray, intercepts: FloatArray) -> float:
+def _unit_of(cosines: FloatArray, sines: FloatArray, intercepts: FloatArray) -> float:
     """Return the smallest unit of the scores at which nothing overflows.
 
     Amplitudes fit into 16 bits, and the largest possible score into 32, also after rounding.

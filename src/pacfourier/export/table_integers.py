@@ -59,7 +59,7 @@ class TableIntegers(NamedTuple):
         return f"/* {text} */\n{self.model.to_c(prefix=prefix)}"
 
 
-def moved_predictor(model: Any, offsets: FloatArray) -> Any:
+def _moved_predictor(model: Any, offsets: FloatArray) -> Any:
     """Return the same predictor for rows to which offsets were added."""
     trained, columns = model._trained.model, model._trained.columns
     centres = columns.centres.copy()
@@ -99,7 +99,7 @@ def table_integers(fit: "TableFit", *, bits: int = 8) -> TableIntegers:
     trained = learned.joined(held_out) if fit.certificate is None else learned
     check_ranges(trained.X.min(axis=0), trained.X.max(axis=0), encoding.names)
     fitted: Any = fit.model.predictor
-    predictor = moved_predictor(fitted, encoding.offsets)
+    predictor = _moved_predictor(fitted, encoding.offsets)
     found = quantised(predictor, trained.X, trained.y, bits=bits)
     model = replace(found, columns=tuple(encoding.names), table_row=encoding.table_row)
     if fit.certificate is None:

@@ -14,7 +14,7 @@ from pacfourier.core.boosting.columns import CODE_UNIT, Columns
 from pacfourier.model.fourier_model import FourierModel, general_form
 
 
-def parameter(values: Any) -> nn.Parameter:
+def _parameter(values: Any) -> nn.Parameter:
     """Return a copy of an array as a parameter in double precision."""
     return nn.Parameter(torch.tensor(np.asarray(values, dtype=np.float64)))
 
@@ -34,7 +34,7 @@ class FourierMapModule(nn.Module):
 
     def __init__(self, model: Any) -> None:
         super().__init__()
-        self.frequencies = parameter(model.frequencies_)
+        self.frequencies = _parameter(model.frequencies_)
         self.register_buffer("amplitudes", torch.tensor(np.sqrt(model.frequency_weights_)))
 
     def forward(self, X: torch.Tensor) -> torch.Tensor:
@@ -78,14 +78,14 @@ class PredictorModule(nn.Module):
         super().__init__()
         columns, parts = general_form(model)
         self.model, self.is_flat = model, is_flat
-        scales = column_sizes(parts.frequencies[:, : model.n_columns])
+        scales = _column_sizes(parts.frequencies[:, : model.n_columns])
         factors = np.concatenate([scales, np.ones(len(parts.linear) - len(scales))])
         measured = parts._replace(
             frequencies=parts.frequencies / factors, linear=parts.linear / factors[:, np.newaxis]
         )
         for name, values in measured._asdict().items():
-            self.register_parameter(name, parameter(values))
-        for name, values in column_buffers(columns, scales).items():
+            self.register_parameter(name, _parameter(values))
+        for name, values in _column_buffers(columns, scales).items():
             self.register_buffer(name, torch.tensor(values))
 
     def scores(self, X: torch.Tensor) -> torch.Tensor:
@@ -116,13 +116,13 @@ class PredictorModule(nn.Module):
         return scores[:, 0] if self.is_flat else scores
 
 
-def column_sizes(frequencies: FloatArray) -> FloatArray:
+def _column_sizes(frequencies: FloatArray) -> FloatArray:
     """Return the root mean square of the frequencies of each column; one where all are zero."""
     sizes = np.sqrt(np.mean(np.square(frequencies), axis=0))
     return np.where(sizes > 0, sizes, 1.0)
 
 
-def column_buffers(columns: Columns, scales: FloatArray) -> dict[str, FloatArray]:
+def _column_buffers(columns: Columns, scales: FloatArray) -> dict[str, FloatArray]:
     """Return what columns and codes are computed from."""
     knots, empty = columns.knots, np.zeros(0)
     n_codes = [len(each) - 1 for each in knots.values()]

@@ -16,7 +16,7 @@ from pacfourier.written_files import write_file
 # More bytes than these are unpacked from no file: a small file can hold terabytes of zeros.
 MOST_BYTES = 2**30
 # Of a ``.npy`` file in format 1.0: six bytes of magic, two of version, two of length, and a text.
-LONGEST_HEADER = 10 + 2**16
+_LONGEST_HEADER = 10 + 2**16
 # The kinds of numbers that arrays may hold, and the most bytes of each. U stands for texts.
 NUMBER_KINDS, MOST_ITEM_BYTES = "biuf", 8
 
@@ -43,7 +43,7 @@ def arrays_of_file(path: Path, rule: str) -> dict[str, NDArray[Any]]:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            return arrays_of(archive)
+            return _arrays_of(archive)
     except FileNotFoundError:
         reason = "no such file."
     except UnreadableError as error:
@@ -54,7 +54,7 @@ def arrays_of_file(path: Path, rule: str) -> dict[str, NDArray[Any]]:
     raise InputError(f"{rule}: {reason}")
 
 
-def arrays_of(archive: zipfile.ZipFile) -> dict[str, NDArray[Any]]:
+def _arrays_of(archive: zipfile.ZipFile) -> dict[str, NDArray[Any]]:
     """Return the arrays of an archive by name, if all of them are small enough."""
     n_bytes = sum(part.file_size for part in archive.infolist())
     if n_bytes > MOST_BYTES:
@@ -68,12 +68,12 @@ def arrays_of(archive: zipfile.ZipFile) -> dict[str, NDArray[Any]]:
 def unpacked(archive: zipfile.ZipFile, name: str) -> bytearray:
     """Return one part of an archive."""
     content = bytearray()
-    for piece in pieces(archive, name):
+    for piece in _pieces(archive, name):
         content += piece
     return content
 
 
-def pieces(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
+def _pieces(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
     """Yield one part of an archive in pieces of at most a megabyte.
 
     zipfile would unpack gigabytes at once from a part that claims to be short. In pieces, it stops
@@ -94,7 +94,7 @@ def array_of(content: bytearray, kinds: str = NUMBER_KINDS) -> NDArray[Any]:
 
     Objects, which NumPy would store as pickles, are refused.
     """
-    file = io.BytesIO(content[:LONGEST_HEADER])
+    file = io.BytesIO(content[:_LONGEST_HEADER])
     if np.lib.format.read_magic(file) != (1, 0):
         raise UnreadableError("it holds an array in an unknown format.")
     shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(file)

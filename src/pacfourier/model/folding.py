@@ -36,12 +36,12 @@ def folded_model(model: CosineModel, columns: Columns, **labels: Any) -> Fourier
     # In double precision before the division, or the turns would be rounded to single.
     inner, linear = model.frequencies.T.astype(np.float64) / (2 * np.pi), model.linear
     dtype = model.frequencies.dtype
-    turns = rounded(inner[places] / columns.units[seen, np.newaxis], dtype)
+    turns = _rounded(inner[places] / columns.units[seen, np.newaxis], dtype)
     measured = linear[np.argsort(order)].astype(np.float64)
-    slopes = rounded(measured / columns.units[:, np.newaxis], dtype)
+    slopes = _rounded(measured / columns.units[:, np.newaxis], dtype)
     codes = np.hstack([inner[n_seen:], linear[n_columns:].astype(np.float64)])
-    origins = column_origins(columns)
-    shift = origins - column_means(columns)
+    origins = _column_origins(columns)
+    shift = origins - _column_means(columns)
     constants = np.concatenate([shift[seen] @ turns, shift @ slopes + model.intercepts])
     knot_columns = [np.full(len(knots), j) for j, knots in columns.knots.items()]
     parts = {"link": "identity", "classes": (), "names": ()} | labels
@@ -55,18 +55,18 @@ def folded_model(model: CosineModel, columns: Columns, **labels: Any) -> Fourier
         constants=constants - columns.centres[n_columns:] @ codes,
         knot_columns=np.concatenate([np.zeros(0), *knot_columns]).astype(np.intp),
         knots=np.concatenate([np.zeros(0), *columns.knots.values()]),
-        tables=rounded(interpolation_tables(codes, columns), dtype),
+        tables=_rounded(_interpolation_tables(codes, columns), dtype),
         cosines=model.cosines.astype(np.float64),
         sines=model.sines.astype(np.float64),
         link=parts["link"],
-        classes=text_array(parts["classes"]),
+        classes=_text_array(parts["classes"]),
         centre=np.asarray(labels.get("centre", np.zeros(n_scores)), dtype=np.float64),
         unit=np.asarray(labels.get("unit", np.ones(n_scores)), dtype=np.float64),
         names=np.array(parts["names"], dtype=str),
     )
 
 
-def rounded(values: FloatArray, dtype: Any) -> FloatArray:
+def _rounded(values: FloatArray, dtype: Any) -> FloatArray:
     """Return numbers rounded to the precision of the training, where it holds all their digits."""
     with np.errstate(over="ignore"):
         near = values.astype(dtype).astype(np.float64)
@@ -74,37 +74,37 @@ def rounded(values: FloatArray, dtype: Any) -> FloatArray:
     return np.where(is_held | (values == 0), near, values)
 
 
-def text_array(values: Any) -> NDArray[Any]:
+def _text_array(values: Any) -> NDArray[Any]:
     """Return values as an array. Texts that were objects become an array of texts."""
     found = np.asarray(values)
     has_texts = found.dtype.kind == "O" and all(isinstance(each, str) for each in found)
     return found.astype(str) if has_texts else found
 
 
-def column_means(columns: Columns) -> FloatArray:
+def _column_means(columns: Columns) -> FloatArray:
     """Return the means of the columns; zero for those that no model sees."""
     units = np.where(np.isfinite(columns.units), columns.units, 0.0)
     return np.asarray(columns.centres[: len(units)] * units)
 
 
-def column_origins(columns: Columns) -> FloatArray:
+def _column_origins(columns: Columns) -> FloatArray:
     """Return a number near the mean of each column: zero, a whole number, or the mean itself.
 
     It lies within one unit of the mean, so that no digits are lost in columns far from zero.
     """
-    means, units = column_means(columns), np.where(np.isfinite(columns.units), columns.units, 0.0)
+    means, units = _column_means(columns), np.where(np.isfinite(columns.units), columns.units, 0.0)
     origins = np.where(np.abs(np.rint(means) - means) <= units, np.rint(means), means)
     return np.where(np.abs(means) <= units, 0.0, origins)
 
 
-def interpolation_tables(codes: FloatArray, columns: Columns) -> FloatArray:
+def _interpolation_tables(codes: FloatArray, columns: Columns) -> FloatArray:
     """Return the tables of all columns that have knots, from the weights of their codes."""
     ends = np.cumsum([len(knots) - 1 for knots in columns.knots.values()])
     pieces = np.split(codes, ends[:-1]) if len(ends) else []
-    return np.vstack([np.zeros((0, codes.shape[1])), *map(interpolation_table, pieces)])
+    return np.vstack([np.zeros((0, codes.shape[1])), *map(_interpolation_table, pieces)])
 
 
-def interpolation_table(weights: FloatArray) -> FloatArray:
+def _interpolation_table(weights: FloatArray) -> FloatArray:
     r"""Return the values at the knots of a weighted sum of the codes of one column.
 
     .. math:: T(t_k) = u \sum_{i \le k} w_i , \qquad T(t_0) = 0 ,

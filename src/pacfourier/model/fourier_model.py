@@ -29,9 +29,9 @@ from pacfourier.model.plain_fields import in_one_line
 from pacfourier.model.scoring import Terms, clipped, interpolated, row_scores
 
 # What two models must have in common, so that their scores can be added.
-SHARED = ("low", "high", "names", "link", "classes", "centre", "unit")
+_SHARED = ("low", "high", "names", "link", "classes", "centre", "unit")
 # Rows that are read at a time where there is no compiled loop for their kind.
-SCORED_ROWS = 8192
+_SCORED_ROWS = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +208,7 @@ class FourierModel:
                 X, terms = X.astype(np.float64), self._terms["d"]
             return row_scores(X, terms, limit)
         columns, model = self._general
-        blocks = (X[start : start + SCORED_ROWS] for start in range(0, X.shape[0], SCORED_ROWS))
+        blocks = (X[start : start + _SCORED_ROWS] for start in range(0, X.shape[0], _SCORED_ROWS))
         if self._has_limits:
             blocks = (clipped(block, self.low, self.high) for block in blocks)
         parts = [np.asarray(host(model_scores(columns.inputs(each), model))) for each in blocks]
@@ -251,10 +251,10 @@ class FourierModel:
 
     def __add__(self, other: "FourierModel") -> "FourierModel":
         """Return the model whose scores are the sums of those of two models of the same columns."""
-        check_alike(self, other)
-        first = on_common_columns(self, other)
-        second = on_common_columns(with_origins(other, self.origins), self)
-        return joined(first, second)
+        _check_alike(self, other)
+        first = _on_common_columns(self, other)
+        second = _on_common_columns(with_origins(other, self.origins), self)
+        return _joined(first, second)
 
     def __rmul__(self, weight: float) -> "FourierModel":
         """Return the model whose scores are a multiple of those of this one."""
@@ -307,7 +307,7 @@ class FourierModel:
                 "classes must be texts or numbers to be stored, got "
                 f"{in_one_line(self.classes.tolist())}."
             )
-        return {name: compact(getattr(self, name)) for name in self.__dataclass_fields__}
+        return {name: _compact(getattr(self, name)) for name in self.__dataclass_fields__}
 
     @classmethod
     def from_arrays(cls, data: Any) -> "FourierModel":
@@ -378,7 +378,7 @@ class FourierModel:
         return general_form(self)
 
 
-def compact(values: Any) -> NDArray[Any]:
+def _compact(values: Any) -> NDArray[Any]:
     """Return an array, in single precision if that changes none of its numbers."""
     found = np.asarray(values)
     if found.dtype != np.float64:
@@ -449,9 +449,9 @@ def turned(
     return cosines * cosine + sines * sine, sines * cosine - cosines * sine
 
 
-def check_alike(first: FourierModel, second: FourierModel) -> None:
+def _check_alike(first: FourierModel, second: FourierModel) -> None:
     """Raise InputError unless two models read the same columns, and predict the same."""
-    for name in SHARED:
+    for name in _SHARED:
         if not np.array_equal(getattr(first, name), getattr(second, name)):
             raise InputError(
                 f"models must have the same {name} to be added, got different ones: fit them on "
@@ -466,7 +466,7 @@ def with_origins(model: FourierModel, origins: FloatArray) -> FourierModel:
     return replace(model, origins=origins, constants=model.constants + added)
 
 
-def on_common_columns(model: FourierModel, other: FourierModel) -> FourierModel:
+def _on_common_columns(model: FourierModel, other: FourierModel) -> FourierModel:
     """Return the same function, whose phases and tables also read what another model reads."""
     seen = np.union1d(model.seen, other.seen)
     turns = np.zeros((len(seen), model.n_waves))
@@ -490,7 +490,7 @@ def on_knots(model: FourierModel, columns: IntArray, knots: FloatArray) -> Fouri
     return replace(model, knot_columns=all_columns.astype(np.intp), knots=all_knots, tables=tables)
 
 
-def joined(first: FourierModel, second: FourierModel) -> FourierModel:
+def _joined(first: FourierModel, second: FourierModel) -> FourierModel:
     """Return the sum of two models of common columns: waves side by side, linear parts added."""
     sizes = first.n_waves, second.n_waves
 

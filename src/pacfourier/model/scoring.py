@@ -15,14 +15,14 @@ from pacfourier.arrays import FloatArray, IntArray, matching, namespace
 from pacfourier.core.threads import run_tasks
 
 # Rows whose phases are computed at a time, so that they stay near the core.
-SCORED_ROWS = 1024
+_SCORED_ROWS = 1024
 # Rows of a task. It should take about a millisecond, because starting a thread takes a fifth of
 # that. Rows of which most numbers are at their origins are quick.
 ROWS_PER_TASK, QUICK_ROWS_PER_TASK = 4096, 8192
 # So many rows tell how many numbers are at their origins. If these are all, no thread is started.
-FEW_ROWS = 64
+_FEW_ROWS = 64
 # A product with all numbers is faster if a larger share of them is not at its origin.
-LARGEST_SHARE = 0.1
+_LARGEST_SHARE = 0.1
 
 
 class Terms(NamedTuple):
@@ -106,15 +106,15 @@ def row_scores(X: FloatArray, model: Terms, limit: float = np.inf) -> FloatArray
 
     scores = np.empty((len(X), model.amplitudes.shape[1]), dtype=X.dtype)
     # Few rows take no product, which may be computed by threads.
-    is_sparse = len(X) <= FEW_ROWS or np.mean(X[:FEW_ROWS] != model.origins) < LARGEST_SHARE
+    is_sparse = len(X) <= _FEW_ROWS or np.mean(X[:_FEW_ROWS] != model.origins) < _LARGEST_SHARE
     rows_per_task = QUICK_ROWS_PER_TASK if is_sparse else ROWS_PER_TASK
     has_product = not is_sparse or model.amplitudes.shape[1] > 1
 
     def fill(start: int) -> None:
         # One array for all blocks, because fresh memory takes time.
-        buffer = np.empty((min(SCORED_ROWS, len(X)), len(model.constants)), dtype=X.dtype)
-        for first in range(start, min(start + rows_per_task, len(X)), SCORED_ROWS):
-            block = slice(first, first + SCORED_ROWS)
+        buffer = np.empty((min(_SCORED_ROWS, len(X)), len(model.constants)), dtype=X.dtype)
+        for first in range(start, min(start + rows_per_task, len(X)), _SCORED_ROWS):
+            block = slice(first, first + _SCORED_ROWS)
             rows = np.ascontiguousarray(X[block])
             if limit < np.inf and not loops.are_within(rows, limit):
                 scores[block] = np.nan
@@ -123,21 +123,21 @@ def row_scores(X: FloatArray, model: Terms, limit: float = np.inf) -> FloatArray
                 rows = np.maximum(rows, model.limits[0])
                 np.minimum(rows, model.limits[1], out=rows)
             values = buffer[: len(rows)]
-            write_values(rows, model, values, is_sparse=is_sparse)
-            write_scores(values, model, scores[block])
+            _write_values(rows, model, values, is_sparse=is_sparse)
+            _write_scores(values, model, scores[block])
 
     # One task without a product needs neither threads nor a limit on those of BLAS.
-    if len(X) <= (FEW_ROWS if has_product else rows_per_task):
+    if len(X) <= (_FEW_ROWS if has_product else rows_per_task):
         fill(0)
     else:
         run_tasks(fill, range(0, len(X), rows_per_task))
     return scores
 
 
-def write_values(rows: FloatArray, model: Terms, values: FloatArray, *, is_sparse: bool) -> None:
+def _write_values(rows: FloatArray, model: Terms, values: FloatArray, *, is_sparse: bool) -> None:
     """Write the phases of each row, in turns, and the linear part of its scores.
 
-    Both without their constants, which ``write_scores`` adds.
+    Both without their constants, which ``_write_scores`` adds.
     """
     from pacfourier.core import loops
 
@@ -151,7 +151,7 @@ def write_values(rows: FloatArray, model: Terms, values: FloatArray, *, is_spars
         loops.add_columns(rows, origins, model[2:5], model.terms, is_sparse, values)
 
 
-def write_scores(values: FloatArray, model: Terms, scores: FloatArray) -> None:
+def _write_scores(values: FloatArray, model: Terms, scores: FloatArray) -> None:
     """Write the scores of rows whose phases and linear parts are known."""
     from pacfourier.core import loops
 

@@ -13,13 +13,13 @@ from pacfourier.bounds import RECORDS, BoundRecord
 from pacfourier.core.alignment.summary import SampleSummary
 from pacfourier.core.alignment.targets import Target
 
-Status = Literal["holds", "declared", "violated"]
+_Status = Literal["holds", "declared", "violated"]
 Duplicates: TypeAlias = Literal["genuine"] | None
 """What the caller says about repeated rows."""
 
 # Rounded measurements may coincide; above this, the caller says what repeated rows are.
-LARGEST_REPEATED_SHARE = 0.01
-COLOURS = {"holds": "#1a7f37", "declared": "#9a6700", "violated": "#cf222e"}
+_LARGEST_REPEATED_SHARE = 0.01
+_COLOURS = {"holds": "#1a7f37", "declared": "#9a6700", "violated": "#cf222e"}
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Assumption:
     """
 
     name: str
-    status: Status
+    status: _Status
     reason: str
 
 
@@ -76,7 +76,7 @@ class Statement(ABC):
             for name, value in self._facts()
         )
         rows = "".join(
-            f"<tr><td style='color:{COLOURS[item.status]}'>{item.status}</td>"
+            f"<tr><td style='color:{_COLOURS[item.status]}'>{item.status}</td>"
             f"<td>{escape(item.name)}</td><td>{escape(item.reason)}</td></tr>"
             for item in self.assumptions
         )
@@ -135,9 +135,9 @@ def sample_assumption(
         return Assumption("sample", "violated", reason)
     share = summary.repeated_share
     repeated = f"{100 * share:.1f} % of the rows repeat others"
-    if share > LARGEST_REPEATED_SHARE and duplicates is None:
+    if share > _LARGEST_REPEATED_SHARE and duplicates is None:
         return Assumption("sample", "violated", f"{repeated}. {_two_readings(summary)}")
-    seen = repeated if share > LARGEST_REPEATED_SHARE else summary.hidden
+    seen = repeated if share > _LARGEST_REPEATED_SHARE else summary.hidden
     found = f"declared, although {seen}" if seen else repeated
     size = "" if is_anytime else ", and their number was fixed in advance"
     drawn = "rows" if group is None else f"groups ({group!r})"

@@ -30,16 +30,16 @@ from pacfourier.pacbayes.certificate import Certificate, label_yardsticks
 from pacfourier.pacbayes.evidence import best_bound
 
 # Independent samples are refused for looking like copies with at most this probability.
-FALSE_ALARM = 1e-3
+_FALSE_ALARM = 1e-3
 # Exponents at which the chance of an overlap is bounded: the smallest of the bounds is used.
-EXPONENTS: FloatArray = np.geomspace(1e-4, 64.0, 40)
+_EXPONENTS: FloatArray = np.geomspace(1e-4, 64.0, 40)
 # A function of how often the first sample has each row, of how often both have, and of its share.
-Distance: TypeAlias = Callable[[IntArray, Any, float], FloatArray]
-NEEDS_SCORES = (
+_Distance: TypeAlias = Callable[[IntArray, Any, float], FloatArray]
+_NEEDS_SCORES = (
     "declared binary labels and a map that was learned from labels: pass target_type='binary' if y "
     "can only have two values, else use bound='chernoff'."
 )
-HOLDOUT_RECORDS = {
+_HOLDOUT_RECORDS = {
     "chernoff": BoundRecord(
         name="chernoff", function=holdout_alignment, needs=("loss", "n_samples", "pairs")
     ),
@@ -47,13 +47,13 @@ HOLDOUT_RECORDS = {
         name="first_order",
         function=holdout_first_order,
         needs=("score", "squared_score", "n_samples", "concentration"),
-        advice=NEEDS_SCORES,
+        advice=_NEEDS_SCORES,
     ),
     "betting": BoundRecord(
         name="betting",
         function=holdout_betting,
         needs=("scores", "concentration"),
-        advice=NEEDS_SCORES,
+        advice=_NEEDS_SCORES,
         anytime=True,
     ),
     "kl": RECORDS["kl"],
@@ -195,13 +195,13 @@ def _record(bound: str | BoundRecord, quantities: Quantities) -> BoundRecord:
         bound = "chernoff" if quantities["second_moment"] is None else "unexpected_bernstein"
     elif bound == "anytime":
         bound = "anytime_bernstein"
-    if not isinstance(bound, str) or bound not in HOLDOUT_RECORDS:
-        names = tuple(HOLDOUT_RECORDS)
+    if not isinstance(bound, str) or bound not in _HOLDOUT_RECORDS:
+        names = tuple(_HOLDOUT_RECORDS)
         raise ValueError(
             f"bound must be 'auto', 'anytime' or one of {names}, or a BoundRecord, got {bound!r}: "
             "these are the bounds of a kernel on rows that it was not learned from."
         )
-    return HOLDOUT_RECORDS[bound]
+    return _HOLDOUT_RECORDS[bound]
 
 
 def fresh_row_assumptions(
@@ -262,7 +262,7 @@ def _unseen_assumption(rows: FreshRows) -> Assumption:
         )
         return Assumption("rows", "declared", reason)
     other = rows.learned_from
-    if other is not None and overlap_log_chance(other, rows.seen) < math.log(FALSE_ALARM):
+    if other is not None and _overlap_log_chance(other, rows.seen) < math.log(_FALSE_ALARM):
         reason = (
             "some of them were learned from: rows of the fit occur again, more often than chance "
             "allows. Pass rows that were held out before the fit."
@@ -279,7 +279,7 @@ def _bound_assumption(record: BoundRecord) -> Assumption:
     return Assumption("bound", "declared", reason)
 
 
-def overlap_log_chance(first: SampleSummary, second: SampleSummary) -> float:
+def _overlap_log_chance(first: SampleSummary, second: SampleSummary) -> float:
     r"""Return a bound on the logarithm of the chance that two samples share so many rows.
 
     If both samples are independent draws of one law, then of :math:`c` equal rows in both
@@ -305,7 +305,7 @@ def overlap_log_chance(first: SampleSummary, second: SampleSummary) -> float:
     totals, times = np.unique(mine + theirs, return_counts=True)
     chance = 0.0
     for distance in (_square_distance, _one_sidedness):
-        chances = EXPONENTS * float(distance(mine, mine + theirs, share).sum())
+        chances = _EXPONENTS * float(distance(mine, mine + theirs, share).sum())
         for total, number in zip(totals, times, strict=True):
             chances = chances + number * _log_moments(int(total), share, distance)
         chance = min(chance, float(chances.min()))
@@ -344,7 +344,7 @@ def _counts(summary: SampleSummary, rows: FloatArray) -> IntArray:
     return np.where(summary.fingerprints[places] == rows, summary.counts[places], 0)
 
 
-def _log_moments(total: int, share: float, distance: Distance) -> FloatArray:
+def _log_moments(total: int, share: float, distance: _Distance) -> FloatArray:
     r"""Return :math:`\ln \mathbb{E}\, e^{-s V_c}` for a binomial a and every exponent s."""
     heads = np.arange(total + 1)
     logs = (
@@ -354,5 +354,5 @@ def _log_moments(total: int, share: float, distance: Distance) -> FloatArray:
         + special.xlogy(heads, share)
         + special.xlog1py(total - heads, -share)
     )
-    penalties = EXPONENTS[:, np.newaxis] * distance(heads, total, share)
+    penalties = _EXPONENTS[:, np.newaxis] * distance(heads, total, share)
     return np.asarray(special.logsumexp(logs - penalties, axis=1))

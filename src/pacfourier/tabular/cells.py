@@ -22,17 +22,17 @@ GAP_WORDS = pa.array(["", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "nat", "ni
 # The last character is the decimal point. The one before it, if there is one, groups the digits of
 # large numbers: "1,234.5" or "1.234,5".
 DECIMALS = (".", ",.", ",", ".,")
-THOUSANDS = " \u00a0\u202f'"
+_THOUSANDS = " \u00a0\u202f'"
 # The formats in which dates are read, besides ISO 8601. If a column fits two of them equally well,
 # the first one is taken: 1/2/2020 is in January, and 1.2.2020 is in February.
-DAYS = (
+_DAYS = (
     *("%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y"),
     *("%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y"),
     *("%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%B %d %Y"),
 )
-TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p")
+_TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p")
 # The empty format is ISO 8601, with or without a time.
-DATE_FORMATS = ("", *(day + time for time in TIMES for day in DAYS))
+DATE_FORMATS = ("", *(day + time for time in _TIMES for day in _DAYS))
 # The dates that fit into 64 bits as nanoseconds, in whole years.
 FIRST_DATE, LAST_DATE = pd.Timestamp("1678-01-01"), pd.Timestamp("2262-01-01")
 
@@ -111,7 +111,7 @@ def numbers_of_texts(values: Any, decimal: str = ",.") -> NDArray[np.float64]:
     """
     texts = arrow_texts(values)
     found = quick_numbers(texts) if decimal[-1] == "." else None
-    return _floats(plain_numbers(texts, decimal)) if found is None else found
+    return _floats(_plain_numbers(texts, decimal)) if found is None else found
 
 
 def quick_numbers(texts: Texts) -> NDArray[np.float64] | None:
@@ -136,12 +136,12 @@ def _usable(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(sizes < SMALLEST_NUMBER, 0.0, values)
 
 
-def plain_numbers(texts: Texts, decimal: str) -> Texts:
+def _plain_numbers(texts: Texts, decimal: str) -> Texts:
     """Return texts of numbers as a computer writes them; gaps where a text is no number."""
     point = r"\." if decimal[-1] == "." else ","
     # The other mark groups digits only where it was seen to do so: elsewhere it may be a decimal
     # point of another country.
-    between = f"[{re.escape(decimal[:-1])}{THOUSANDS}]"
+    between = f"[{re.escape(decimal[:-1])}{_THOUSANDS}]"
     grouped = rf"^[+-]?[1-9]\d{{0,2}}({between}\d{{3}})+({point}\d*)?$"
     number = rf"^[+-]?(\d+{point}?\d*|{point}\d+)([eE][+-]?\d+)?$"
     plain = pc.utf8_trim_whitespace(texts)
@@ -215,25 +215,25 @@ def found_date_format(texts: Texts) -> str:
     ----------
     texts : array of Arrow
     """
-    shapes = {text_shape(text) for text in texts.to_pylist() if text is not None}
-    formats = [one for one in DATE_FORMATS if not one or SHAPES[one] in shapes]
+    shapes = {_text_shape(text) for text in texts.to_pylist() if text is not None}
+    formats = [one for one in DATE_FORMATS if not one or _SHAPES[one] in shapes]
     if len(formats) == 1:
         return formats[0]
     n_read = [int((~np.isnat(dates_of_texts(texts, one))).sum()) for one in formats]
     return formats[int(np.argmax(n_read))]
 
 
-def text_shape(text: str) -> str:
+def _text_shape(text: str) -> str:
     """Return a text with 0 for every row of digits, and a for every row of letters.
 
-    >>> text_shape("31-Jan-2020 10:05")
+    >>> _text_shape("31-Jan-2020 10:05")
     '0-a-0 0:0'
     """
     return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", text.strip()))
 
 
 # The shape of the dates in each format.
-SHAPES = {one: text_shape(FIRST_DATE.strftime(one)) for one in DATE_FORMATS}
+_SHAPES = {one: _text_shape(FIRST_DATE.strftime(one)) for one in DATE_FORMATS}
 
 
 def stray_texts(texts: Texts, is_read: NDArray[np.bool_]) -> Texts:
@@ -246,10 +246,10 @@ def stray_texts(texts: Texts, is_read: NDArray[np.bool_]) -> Texts:
         Which of the texts were read as numbers or dates.
     """
     unread = texts.filter(pa.array(~is_read)).drop_null()
-    return unread.filter(pc.invert(is_gap_word(unread)))
+    return unread.filter(pc.invert(_is_gap_word(unread)))
 
 
-def is_gap_word(texts: Texts) -> Texts:
+def _is_gap_word(texts: Texts) -> Texts:
     """Return which texts are words for a missing value in a column of numbers or dates."""
     plain = pc.utf8_lower(pc.utf8_trim_whitespace(texts))
     return pc.is_in(plain, value_set=GAP_WORDS.cast(plain.type))

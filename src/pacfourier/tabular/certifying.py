@@ -36,7 +36,7 @@ from pacfourier.tabular.training_rows import unlabelled_notes
 NO_GROUPS, SEED = "none", 8_116_230_447
 
 
-class Observed(NamedTuple):
+class _Observed(NamedTuple):
     """What the rows of a block that count say about a model."""
 
     losses: FloatArray
@@ -80,7 +80,7 @@ def fresh_certificate(
     return certified_rows(model, table, epsilon, duplicates, group).certificate
 
 
-class CertifiedRows(NamedTuple):
+class _CertifiedRows(NamedTuple):
     """A certificate, and notes on rows and cells that were not used."""
 
     certificate: TableCertificate
@@ -94,27 +94,27 @@ def certified_rows(
     duplicates: Duplicates,
     group: str | None = None,
     advance: Advance = unheard,
-) -> CertifiedRows:
+) -> _CertifiedRows:
     """Return the certificate of fresh rows, and notes. See ``fresh_certificate``.
 
     ``advance`` is told which share of the rows is done.
     """
-    check_labelled(model, table)
-    column = group_column(model, table, group)
-    is_chosen = None if column is None else one_row_of_each_group(model, table, column)
+    _check_labelled(model, table)
+    column = _group_column(model, table, group)
+    is_chosen = None if column is None else _one_row_of_each_group(model, table, column)
     strays, counted, total = Strays(), Counter[str](), np.zeros(3, dtype=np.uint64)
-    blocks = list(observed_blocks(model, table, is_chosen, strays, counted, total, advance))
+    blocks = list(_observed_blocks(model, table, is_chosen, strays, counted, total, advance))
     if not blocks:
         raise InputError(
             f"data must have values of {model.target.name!r} to certify with, got none."
         )
     target = model.target.name
-    notes = [*fresh_notes(model, total), *stray_notes(strays), *unlabelled_notes(counted, target)]
-    notes += [*unknown_notes(counted, target), *group_notes(counted, column)]
-    return CertifiedRows(certificate_of_blocks(model, blocks, epsilon, duplicates, column), notes)
+    notes = [*_fresh_notes(model, total), *stray_notes(strays), *unlabelled_notes(counted, target)]
+    notes += [*_unknown_notes(counted, target), *_group_notes(counted, column)]
+    return _CertifiedRows(_certificate_of_blocks(model, blocks, epsilon, duplicates, column), notes)
 
 
-def group_column(model: TableModel, table: Table, group: str | None) -> str | None:
+def _group_column(model: TableModel, table: Table, group: str | None) -> str | None:
     """Return the column of groups of new rows, or None if rows are independent draws."""
     if group == NO_GROUPS:
         return None
@@ -132,7 +132,7 @@ def group_column(model: TableModel, table: Table, group: str | None) -> str | No
     return known
 
 
-def one_row_of_each_group(model: TableModel, table: Table, group: str) -> NDArray[np.bool_]:
+def _one_row_of_each_group(model: TableModel, table: Table, group: str) -> NDArray[np.bool_]:
     """Return for each row of a table whether it counts: a random labelled row of each group."""
     rng = np.random.default_rng(SEED)
     groups, samples, labelled = [], [], []
@@ -150,7 +150,7 @@ def one_row_of_each_group(model: TableModel, table: Table, group: str) -> NDArra
     return is_chosen
 
 
-def observed_blocks(
+def _observed_blocks(
     model: TableModel,
     table: Table,
     is_chosen: NDArray[np.bool_] | None,
@@ -158,7 +158,7 @@ def observed_blocks(
     counted: Counter[str],
     total: NDArray[np.uint64],
     advance: Advance,
-) -> Iterator[Observed]:
+) -> Iterator[_Observed]:
     """Yield what the rows of each block that count say about a model; None means all rows.
 
     Of all rows, unreadable cells are added to ``strays``, numbers of rows to ``counted``, and sums
@@ -185,27 +185,27 @@ def observed_blocks(
         counted["chosen"] += len(y)
         if len(y):
             summary = row_summary(rows, y, frame.columns)
-            yield observed_rows(model, model.encoding.encoded(frame), y, summary)
+            yield _observed_rows(model, model.encoding.encoded(frame), y, summary)
 
 
-def observed_rows(
+def _observed_rows(
     model: TableModel, X: NDArray[Any], y: NDArray[Any], summary: SampleSummary
-) -> Observed:
+) -> _Observed:
     """Return what labelled rows say about a model."""
     predictor: Any = model.predictor
     predictions = predictor.predict(X)
     losses = losses_of(y, predictions, model.target.task)
     if model.target.task == "regression":
         widths = least_half_widths(y, predictions)
-        return Observed(losses, widths, None, summary)
+        return _Observed(losses, widths, None, summary)
     classes = class_counts(y, predictions, np.array(model.target.classes, dtype=object))
     confidences = predictor.predict_proba(X).max(axis=1)
-    return Observed(losses, confidences, classes, summary)
+    return _Observed(losses, confidences, classes, summary)
 
 
-def certificate_of_blocks(
+def _certificate_of_blocks(
     model: TableModel,
-    blocks: list[Observed],
+    blocks: list[_Observed],
     epsilon: float,
     duplicates: Duplicates,
     group: str | None,
@@ -218,13 +218,13 @@ def certificate_of_blocks(
     if model.target.task == "regression":
         return RegressionCertificate(epsilon, assumptions, losses, scores, group=group)
     confidences = Confidences(scores, 1.0)
-    classes = merged_counts([block.classes for block in blocks])
+    classes = _merged_counts([block.classes for block in blocks])
     return ClassificationCertificate(
         epsilon, assumptions, losses > 0, confidences, classes, group=group
     )
 
 
-def group_notes(counted: Counter[str], group: str | None) -> list[str]:
+def _group_notes(counted: Counter[str], group: str | None) -> list[str]:
     """Return a note on which rows give the bound, if rows belong to groups."""
     if group is None:
         return []
@@ -235,7 +235,7 @@ def group_notes(counted: Counter[str], group: str | None) -> list[str]:
     ]
 
 
-def unknown_notes(counted: Counter[str], target: str) -> list[str]:
+def _unknown_notes(counted: Counter[str], target: str) -> list[str]:
     """Return a note on rows of classes that the model has never seen, if there are some."""
     if not counted["of unknown class"]:
         return []
@@ -245,7 +245,7 @@ def unknown_notes(counted: Counter[str], target: str) -> list[str]:
     ]
 
 
-def merged_counts(parts: list[Any]) -> ClassCounts:
+def _merged_counts(parts: list[Any]) -> ClassCounts:
     """Return the counts of classes over all blocks. A block may have classes of its own."""
     classes = np.unique(np.concatenate([part.classes for part in parts]))
     totals = np.zeros((3, len(classes)), dtype=np.int64)
@@ -255,7 +255,7 @@ def merged_counts(parts: list[Any]) -> ClassCounts:
     return ClassCounts(classes, *totals)
 
 
-def check_labelled(model: TableModel, table: Table) -> None:
+def _check_labelled(model: TableModel, table: Table) -> None:
     """Raise an error if a table has no column of labels."""
     if model.target.name not in table.names:
         raise InputError(
@@ -265,7 +265,7 @@ def check_labelled(model: TableModel, table: Table) -> None:
         )
 
 
-def fresh_notes(model: TableModel, total: NDArray[np.uint64]) -> list[str]:
+def _fresh_notes(model: TableModel, total: NDArray[np.uint64]) -> list[str]:
     """Return a note if rows are those held out. Raise an error if they are those learned from."""
     part = model.row_digests.part_of(total)
     if part is None:

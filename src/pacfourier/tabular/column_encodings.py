@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from pacfourier.extras import explain_missing_extra
 from pacfourier.model.plain_fields import PlainFields
 
-Doubles = NDArray[np.float64]
-Singles = NDArray[np.float32]
+_Doubles = NDArray[np.float64]
+_Singles = NDArray[np.float32]
 
 OWNER = "encoding"
 # Columns whose numbers deviate more, or less, are measured in a power of ten near their largest
@@ -28,10 +28,10 @@ HUGE, TINY = 1e100, 1e-100
 # A category has its own column if it is one of the most frequent, and occurs more than once.
 MOST_LEVELS, FEWEST_ROWS = 39, 2
 # The parts of a text: sequences of three or four characters inside of words.
-GRAMS = {"analyzer": "char_wb", "ngram_range": (3, 4)}
+_GRAMS = {"analyzer": "char_wb", "ngram_range": (3, 4)}
 MOST_GRAMS, N_COMPONENTS = 5000, 30
 # More texts than these teach little, and take long.
-MOST_TEXTS = 10_000
+_MOST_TEXTS = 10_000
 
 
 class CellPlaces(NamedTuple):
@@ -83,14 +83,14 @@ class Numbers:
     """
 
     columns: list[str]
-    centres: Doubles
-    units: Doubles
+    centres: _Doubles
+    units: _Doubles
     has_gaps: NDArray[np.bool_]
 
     @classmethod
     def learned(cls, frame: pd.DataFrame) -> Self:
         """Learn the medians and units of columns."""
-        values = finite_values(frame)
+        values = _finite_values(frame)
         known = [column[~np.isnan(column)] for column in values.T]
         centres = np.array([np.median(each) if len(each) else 0.0 for each in known])
         pairs = zip(known, centres, strict=True)
@@ -105,7 +105,7 @@ class Numbers:
         """Names of the encoded columns."""
         pairs = zip(self.columns, self.units.tolist(), strict=True)
         numbers = (name if unit == 1 else f"{name} / {unit:g}" for name, unit in pairs)
-        return [*numbers, *map(missing_name, self.gappy)]
+        return [*numbers, *map(_missing_name, self.gappy)]
 
     @property
     def sources(self) -> list[str]:
@@ -118,7 +118,7 @@ class Numbers:
         return [self.columns[place] for place in np.flatnonzero(self.has_gaps)]
 
     @property
-    def offsets(self) -> Doubles:
+    def offsets(self) -> _Doubles:
         """What was subtracted from each encoded column."""
         return np.concatenate([self.centres / self.units, np.zeros(len(self.gappy))])
 
@@ -131,9 +131,9 @@ class Numbers:
             for place, (name, unit) in pairs
         ]
 
-    def encoded(self, frame: pd.DataFrame) -> Singles:
+    def encoded(self, frame: pd.DataFrame) -> _Singles:
         """Return the encoded columns of a table."""
-        values = finite_values(frame[self.columns])
+        values = _finite_values(frame[self.columns])
         is_gap = np.isnan(values)
         with np.errstate(over="ignore"):
             deviations = np.where(is_gap, 0.0, (values - self.centres) / self.units)
@@ -197,7 +197,7 @@ class OneColumn(ABC):
     @property
     def names(self) -> list[str]:
         """Names of the encoded columns."""
-        return self.parts + ([missing_name(self.column)] if self.has_gaps else [])
+        return self.parts + ([_missing_name(self.column)] if self.has_gaps else [])
 
     @property
     def sources(self) -> list[str]:
@@ -205,11 +205,11 @@ class OneColumn(ABC):
         return [self.column] * len(self.names)
 
     @property
-    def offsets(self) -> Doubles:
+    def offsets(self) -> _Doubles:
         """What was subtracted from each encoded column."""
         return np.zeros(len(self.names))
 
-    def encoded(self, frame: pd.DataFrame) -> Singles:
+    def encoded(self, frame: pd.DataFrame) -> _Singles:
         """Return the encoded columns of a table."""
         column = frame[self.column]
         values = np.asarray(self.values(column), dtype=np.float32)
@@ -248,7 +248,7 @@ class Category(OneColumn):
         ranked = sorted(zip(counts.tolist(), counts.index.tolist(), strict=True), reverse=True)
         levels = [level for n_rows, level in ranked[:MOST_LEVELS] if n_rows >= FEWEST_ROWS]
         has_rare = len(levels) < len(ranked)
-        return cls(str(column.name), has_gaps(column), sorted(levels), has_rare)
+        return cls(str(column.name), _has_gaps(column), sorted(levels), has_rare)
 
     @property
     def part_values(self) -> list[str]:
@@ -295,7 +295,7 @@ class Date(OneColumn):
     """
 
     features: list[str]
-    medians: Doubles
+    medians: _Doubles
 
     kind = "date"
 
@@ -307,9 +307,9 @@ class Date(OneColumn):
         encoder = DatetimeEncoder(add_weekday=True, add_day_of_year=True)
         # skrub leaves out the hours of dates without a time of day.
         features = list(encoder.fit(column).extracted_features_)
-        values = date_features(column.dropna(), features)
+        values = _date_features(column.dropna(), features)
         medians = np.median(values, axis=0) if len(values) else np.zeros(len(features))
-        return cls(str(column.name), has_gaps(column), features, medians)
+        return cls(str(column.name), _has_gaps(column), features, medians)
 
     @property
     def part_values(self) -> list[str]:
@@ -319,16 +319,16 @@ class Date(OneColumn):
     @property
     def parts(self) -> list[str]:
         """Names of the encoded columns, except for the one that marks gaps."""
-        return [f"{self.column}: {DATE_FEATURES[each][0]}" for each in self.features]
+        return [f"{self.column}: {_DATE_FEATURES[each][0]}" for each in self.features]
 
     @property
-    def offsets(self) -> Doubles:
+    def offsets(self) -> _Doubles:
         """What was subtracted from each encoded column."""
         return np.concatenate([self.medians, np.zeros(int(self.has_gaps))])
 
     def values(self, column: pd.Series) -> NDArray[Any]:
         """Return the parts of dates, less their medians."""
-        deviations = date_features(column, self.features) - self.medians
+        deviations = _date_features(column, self.features) - self.medians
         return np.nan_to_num(np.clip(deviations, -FURTHEST, FURTHEST))
 
     @classmethod
@@ -336,8 +336,8 @@ class Date(OneColumn):
         """Return what plain data describe, after checks."""
         fields = PlainFields(data, OWNER)
         features = fields.texts("features")
-        is_known = set(features) <= set(DATE_FEATURES) and len(set(features)) == len(features)
-        rule = f"be some of {', '.join(DATE_FEATURES)}"
+        is_known = set(features) <= set(_DATE_FEATURES) and len(set(features)) == len(features)
+        rule = f"be some of {', '.join(_DATE_FEATURES)}"
         fields.require(is_known, "features", rule, features)
         medians = fields.finite("medians", (len(features),), np.float64)
         return cls(fields.text("column"), fields.truth("has_gaps"), features, medians)
@@ -367,8 +367,8 @@ class Text(OneColumn):
     """
 
     grams: str
-    rarities: Doubles
-    components: Singles
+    rarities: _Doubles
+    components: _Singles
     factor: float
 
     kind = "text"
@@ -376,17 +376,17 @@ class Text(OneColumn):
     @classmethod
     def learned(cls, column: pd.Series, seed: int) -> Self:
         """Learn the sequences of characters and the components of a column."""
-        texts = column.iloc[:: -(-len(column) // MOST_TEXTS) or 1]
-        grams = frequent_grams(texts)
+        texts = column.iloc[:: -(-len(column) // _MOST_TEXTS) or 1]
+        grams = _frequent_grams(texts)
         # A decomposition must be smaller than the matrix.
         n_components = min(N_COMPONENTS, len(grams) - 1, len(texts) - 1)
         if n_components < 1:
             nothing = np.zeros((0, 0), dtype=np.float32)
-            return cls(str(column.name), has_gaps(column), "", np.zeros(0), nothing, 1.0)
-        encoder = fitted_string_encoder(texts, grams, n_components, seed)
+            return cls(str(column.name), _has_gaps(column), "", np.zeros(0), nothing, 1.0)
+        encoder = _fitted_string_encoder(texts, grams, n_components, seed)
         return cls(
             str(column.name),
-            has_gaps(column),
+            _has_gaps(column),
             "\n".join(grams),
             np.asarray(encoder.vectorizer_.idf_, dtype=np.float64),
             np.asarray(encoder.tsvd_.components_, dtype=np.float32),
@@ -404,7 +404,7 @@ class Text(OneColumn):
             return np.zeros((len(column), len(self.components)))
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        vectorizer = TfidfVectorizer(**GRAMS, vocabulary=self.grams.split("\n"))
+        vectorizer = TfidfVectorizer(**_GRAMS, vocabulary=self.grams.split("\n"))
         vectorizer.idf_ = self.rarities
         weights = vectorizer.transform(column.fillna("")).astype(np.float32)
         return np.asarray(weights @ self.components.T / np.float32(self.factor))
@@ -430,63 +430,63 @@ class Text(OneColumn):
         return cls(name, is_gappy, text, rarities, components, factor)
 
 
-def finite_values(frame: pd.DataFrame) -> Doubles:
+def _finite_values(frame: pd.DataFrame) -> _Doubles:
     """Return columns of numbers as an array. What is not finite is a gap."""
     values = frame.to_numpy(dtype=np.float64, copy=True)
     values[~np.isfinite(values)] = np.nan
     return values
 
 
-def has_gaps(column: pd.Series) -> bool:
+def _has_gaps(column: pd.Series) -> bool:
     """Return whether a value is missing."""
     return bool(column.isna().any())
 
 
-def missing_name(column: str) -> str:
+def _missing_name(column: str) -> str:
     """Return the name of the encoded column that marks the gaps of a column."""
     return f"{column} is missing"
 
 
-def days_since_1970(dates: pd.Series) -> pd.Series:
+def _days_since_1970(dates: pd.Series) -> pd.Series:
     """Return how many days after the start of 1970 dates are, with fractions."""
     return (dates - pd.Timestamp(0)) / pd.Timedelta(days=1)
 
 
 # How the parts of dates are called, and how they are found.
-DATE_FEATURES: dict[str, tuple[str, Callable[[Any], Any]]] = {
+_DATE_FEATURES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "year": ("year", lambda dates: dates.dt.year),
     "month": ("month", lambda dates: dates.dt.month),
     "day": ("day", lambda dates: dates.dt.day),
     "hour": ("hour", lambda dates: dates.dt.hour),
-    "total_seconds": ("days since 1970", days_since_1970),
+    "total_seconds": ("days since 1970", _days_since_1970),
     "weekday": ("day of the week", lambda dates: dates.dt.day_of_week + 1),
     "day_of_year": ("day of the year", lambda dates: dates.dt.day_of_year),
 }
 
 
-def date_features(dates: pd.Series, features: list[str]) -> Doubles:
+def _date_features(dates: pd.Series, features: list[str]) -> _Doubles:
     """Return parts of dates as numbers, one column each. Gaps are NaN."""
-    found = [DATE_FEATURES[each][1](dates).to_numpy(dtype=np.float64) for each in features]
+    found = [_DATE_FEATURES[each][1](dates).to_numpy(dtype=np.float64) for each in features]
     return np.column_stack([np.zeros((len(dates), 0)), *found])
 
 
-def frequent_grams(texts: pd.Series) -> list[str]:
+def _frequent_grams(texts: pd.Series) -> list[str]:
     """Return the most frequent sequences of characters in the words of texts."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     known = [text for text in texts.dropna() if text.strip()]
     if not known:
         return []
-    counter = CountVectorizer(**GRAMS, max_features=MOST_GRAMS).fit(known)
+    counter = CountVectorizer(**_GRAMS, max_features=MOST_GRAMS).fit(known)
     return [str(gram) for gram in counter.get_feature_names_out()]
 
 
-def fitted_string_encoder(texts: pd.Series, grams: list[str], n_components: int, seed: int) -> Any:
+def _fitted_string_encoder(texts: pd.Series, grams: list[str], n_components: int, seed: int) -> Any:
     """Return the encoder of skrub that has learned from texts."""
     with explain_missing_extra():
         from skrub import StringEncoder
 
-    encoder = StringEncoder(n_components, **GRAMS, vocabulary=grams, random_state=seed % 2**32)
+    encoder = StringEncoder(n_components, **_GRAMS, vocabulary=grams, random_state=seed % 2**32)
     # The share of the variance, which is not used here, is 0 / 0 for equal texts.
     with np.errstate(invalid="ignore"):
         return encoder.fit(texts)

@@ -32,12 +32,12 @@ from pacfourier.tabular.cells import (
 )
 from pacfourier.tabular.reading.table_blocks import NO_NAME, TEXT
 
-KINDS = ("number", "category", "date", "text", "drop")
+_KINDS = ("number", "category", "date", "text", "drop")
 # A column holds numbers, or dates, if at least this share of its cells can be read as such.
 READABLE_SHARE = 0.9
 # Marks for "not known". They say nothing about what a column holds.
-MARKS = pa.array(["?", "-", "--", "---", ".", "*", "unknown", "missing"])
-UNKNOWN = frozenset([*MARKS.to_pylist(), *GAP_WORDS.to_pylist()])
+_MARKS = pa.array(["?", "-", "--", "---", ".", "*", "unknown", "missing"])
+_UNKNOWN = frozenset([*_MARKS.to_pylist(), *GAP_WORDS.to_pylist()])
 # A quick look at a few cells tells columns of words apart, without reading all of them.
 N_SPREAD, NUMBER_LIKE = 64, re.compile(r"\d|^\s*(true|false)\s*$", re.IGNORECASE)
 # A column of texts is read as text rather than as categories if it has more different values than
@@ -206,7 +206,7 @@ class TableColumns:
         names = [*self.names, *self.left_out]
         if len(set(names)) != len(names) or not self.used:
             raise InputError("the columns of a model must have distinct names, and one at least.")
-        allowed = {"kind": KINDS[:-1], "decimal": DECIMALS, "date_format": DATE_FORMATS}
+        allowed = {"kind": _KINDS[:-1], "decimal": DECIMALS, "date_format": DATE_FORMATS}
         for attribute, values in allowed.items():
             found = {getattr(column, attribute) for column in self.used} - set(values)
             if found:
@@ -278,9 +278,11 @@ def _check_forced(forced: Mapping[str, str], names: list[str]) -> None:
     unknown = [name for name in forced if name not in names]
     if unknown:
         raise InputError(f"--type must name columns among {listed(names)}, got {listed(unknown)}.")
-    wrong = sorted(set(forced.values()) - set(KINDS))
+    wrong = sorted(set(forced.values()) - set(_KINDS))
     if wrong:
-        raise InputError(f"--type must give one of the kinds {listed(KINDS)}, got {listed(wrong)}.")
+        raise InputError(
+            f"--type must give one of the kinds {listed(_KINDS)}, got {listed(wrong)}."
+        )
 
 
 def _forced(name: str, kind: str, cells: pd.Series) -> Column | str:
@@ -340,7 +342,7 @@ def _may_be_numbers(texts: Texts) -> bool:
     spread = np.unique(np.linspace(0, len(texts) - 1, N_SPREAD).astype(int))
     cells = [text for text in texts.take(pa.array(spread)).to_pylist() if text is not None]
     words = [text for text in cells if not NUMBER_LIKE.search(text)]
-    return len(words) < len(cells) or all(text.strip().lower() in UNKNOWN for text in words)
+    return len(words) < len(cells) or all(text.strip().lower() in _UNKNOWN for text in words)
 
 
 def _column_of_dates(name: str, texts: Texts) -> Column | None:
@@ -361,7 +363,7 @@ def _are_enough_read(texts: Texts, is_read: NDArray[np.bool_]) -> bool:
         return True
     strays = stray_texts(texts, is_read)
     words = pc.utf8_lower(pc.utf8_trim_whitespace(strays))
-    marks = pc.is_in(words, value_set=MARKS.cast(words.type))
+    marks = pc.is_in(words, value_set=_MARKS.cast(words.type))
     n_strays = len(strays) - (pc.sum(marks).as_py() or 0)
     return n_read > 0 and n_read >= READABLE_SHARE * (n_read + n_strays)
 

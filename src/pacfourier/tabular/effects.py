@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 # More rows would make the averages little more precise.
 MOST_ROWS, MOST_ROWS_OF_AVERAGES = 2000, 500
 # Few rows are shuffled several times.
-MOST_REPEATS = 5
+_MOST_REPEATS = 5
 # Tables with more columns are searched in groups of columns, of which the best are divided.
 MOST_COLUMNS, N_GROUPS, N_DIVIDED = 64, 32, 8
 # The most cells to predict in one search, and the fewest rows that can tell columns apart.
 MOST_CELLS, FEWEST_ROWS = 200_000_000, 50
 # How many values of a column are tried.
 MOST_VALUES, MOST_CATEGORIES = 24, 10
-MISSING = "missing"
+_MISSING = "missing"
 
-Group = tuple[str, ...]
+_Group = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Importance:
+class _Importance:
     """How much the error rises if the values of a column are shuffled between the rows.
 
     Attributes
@@ -69,7 +69,7 @@ class Effect:
     averages: FloatArray
 
 
-def importances(model: "TableModel", held_out: "HeldOut", seed: int = 0) -> list[Importance]:
+def importances(model: "TableModel", held_out: "HeldOut", seed: int = 0) -> list[_Importance]:
     """Return the columns that matter most, the most important first.
 
     Parameters
@@ -88,28 +88,28 @@ def importances(model: "TableModel", held_out: "HeldOut", seed: int = 0) -> list
     """
     names = tuple(column.name for column in model.columns.used)
     n_rows = len(held_out.frame)
-    most = most_shuffled_rows(len(names))
+    most = _most_shuffled_rows(len(names))
     if most < min(FEWEST_ROWS, n_rows) or not len(names):
         return []
-    rows = spread(n_rows, min(n_rows, most))
-    n_repeats = int(np.clip(most // len(rows), 1, MOST_REPEATS))
+    rows = _spread(n_rows, min(n_rows, most))
+    n_repeats = int(np.clip(most // len(rows), 1, _MOST_REPEATS))
     X = model.encoding.encoded(held_out.frame.iloc[rows])
-    places = encoded_places(model)
+    places = _encoded_places(model)
     losses = _losses_of(model, np.asarray(held_out.truth)[rows])
     base = float(losses(X).mean())
 
-    def rise(group: Group, n_repeats: int = 1) -> float:
+    def rise(group: _Group, n_repeats: int = 1) -> float:
         columns = np.concatenate([places[name] for name in group])
-        orders = (rng_of(seed, repeat).permutation(len(rows)) for repeat in range(n_repeats))
-        found = [losses(shuffled(X, columns, order)).mean() for order in orders]
+        orders = (_rng_of(seed, repeat).permutation(len(rows)) for repeat in range(n_repeats))
+        found = [losses(_shuffled(X, columns, order)).mean() for order in orders]
         return float(np.mean(found)) - base
 
-    rises = {name: rise((name,), n_repeats) for name in best_columns(names, rise)}
+    rises = {name: rise((name,), n_repeats) for name in _best_columns(names, rise)}
     order = sorted(rises, key=lambda name: -rises[name])
-    return [Importance(name, rises[name]) for name in order]
+    return [_Importance(name, rises[name]) for name in order]
 
 
-def most_shuffled_rows(n_columns: int) -> int:
+def _most_shuffled_rows(n_columns: int) -> int:
     """Return how many rows may be shuffled, so that the search predicts a bounded number of cells.
 
     A search by groups shuffles about 32 groups in each round, and a round divides groups by four.
@@ -119,7 +119,7 @@ def most_shuffled_rows(n_columns: int) -> int:
     return int(min(MOST_ROWS, MOST_CELLS // (n_shuffles * max(n_columns, 1))))
 
 
-def best_columns(names: Group, rise: Callable[[Group], float]) -> Group:
+def _best_columns(names: _Group, rise: Callable[[_Group], float]) -> _Group:
     """Return columns that matter: all of a few, and of many those that a search by groups finds.
 
     The columns are divided into groups, and all columns of a group are shuffled together. The
@@ -127,25 +127,25 @@ def best_columns(names: Group, rise: Callable[[Group], float]) -> Group:
     """
     if len(names) <= MOST_COLUMNS:
         return names
-    groups = divided(names, N_GROUPS)
+    groups = _divided(names, N_GROUPS)
     while any(len(group) > 1 for group in groups):
         kept = sorted(groups, key=lambda group: -rise(group))[:N_DIVIDED]
-        groups = [part for group in kept for part in divided(group, N_GROUPS // N_DIVIDED)]
+        groups = [part for group in kept for part in _divided(group, N_GROUPS // N_DIVIDED)]
     return tuple(name for group in groups for name in group)
 
 
-def divided(names: Group, n_parts: int) -> list[Group]:
+def _divided(names: _Group, n_parts: int) -> list[_Group]:
     """Return names in at most ``n_parts`` parts of nearly equal size, none of them empty."""
     bounds = np.linspace(0, len(names), min(n_parts, len(names)) + 1).round().astype(int)
     return [names[start:end] for start, end in pairwise(bounds)]
 
 
-def rng_of(seed: int, repeat: int) -> np.random.Generator:
+def _rng_of(seed: int, repeat: int) -> np.random.Generator:
     """Return the random numbers of one shuffle."""
     return np.random.default_rng([seed, repeat])
 
 
-def encoded_places(model: "TableModel") -> dict[str, IntArray]:
+def _encoded_places(model: "TableModel") -> dict[str, IntArray]:
     """Return the encoded columns that come from each column of the table."""
     sources = np.array(model.encoding.sources, dtype=object)
     order = np.argsort(sources, kind="stable")
@@ -153,14 +153,14 @@ def encoded_places(model: "TableModel") -> dict[str, IntArray]:
     return dict(zip(names.tolist(), np.split(order, starts[1:]), strict=True))
 
 
-def shuffled(X: FloatArray, columns: IntArray, order: IntArray) -> FloatArray:
+def _shuffled(X: FloatArray, columns: IntArray, order: IntArray) -> FloatArray:
     """Return rows in which some columns have the values of other rows, which stay together."""
     changed = X.copy()
     changed[:, columns] = X[np.ix_(order, columns)]
     return changed
 
 
-def outputs(model: "TableModel", X: FloatArray) -> FloatArray:
+def _outputs(model: "TableModel", X: FloatArray) -> FloatArray:
     """Return the probability of each class, or the predicted amount, for encoded rows."""
     predictor: Any = model.predictor
     is_amount = model.target.task == "regression"
@@ -171,10 +171,10 @@ def outputs(model: "TableModel", X: FloatArray) -> FloatArray:
 def _losses_of(model: "TableModel", truth: NDArray[Any]) -> Callable[[FloatArray], FloatArray]:
     """Return the function that gives the loss of each encoded row."""
     if model.target.task == "regression":
-        return lambda X: np.abs(outputs(model, X)[:, 0] - truth)
+        return lambda X: np.abs(_outputs(model, X)[:, 0] - truth)
     # The model gives no probability to a class that it does not know.
     is_class = truth[:, None] == np.array(model.target.classes, dtype=object)
-    return lambda X: 1.0 - (is_class * outputs(model, X)).sum(axis=1)
+    return lambda X: 1.0 - (is_class * _outputs(model, X)).sum(axis=1)
 
 
 def effects(model: "TableModel", frame: pd.DataFrame, columns: Sequence[str]) -> list[Effect]:
@@ -195,20 +195,20 @@ def effects(model: "TableModel", frame: pd.DataFrame, columns: Sequence[str]) ->
     """
     kinds = {column.name: column.kind for column in model.columns.used}
     affordable = MOST_CELLS // (MOST_VALUES * max(len(columns), 1) * frame.shape[1])
-    rows = spread(len(frame), min(MOST_ROWS_OF_AVERAGES, len(frame), max(affordable, 1)))
-    X, places = model.encoding.encoded(frame.iloc[rows]), encoded_places(model)
+    rows = _spread(len(frame), min(MOST_ROWS_OF_AVERAGES, len(frame), max(affordable, 1)))
+    X, places = model.encoding.encoded(frame.iloc[rows]), _encoded_places(model)
     found = []
     for name in columns:
-        values = tried_values(frame[name], kinds[name])
+        values = _tried_values(frame[name], kinds[name])
         if len(values) > 1:
-            tried = encoded_values(model, frame, name, values)[:, places[name]]
-            averages = np.array([average(model, X, places[name], each) for each in tried])
-            shown = values.fillna(MISSING) if kinds[name] == "category" else values
+            tried = _encoded_values(model, frame, name, values)[:, places[name]]
+            averages = np.array([_average(model, X, places[name], each) for each in tried])
+            shown = values.fillna(_MISSING) if kinds[name] == "category" else values
             found.append(Effect(name, kinds[name], shown.to_numpy(), averages))
     return found
 
 
-def encoded_values(
+def _encoded_values(
     model: "TableModel", frame: pd.DataFrame, name: str, values: pd.Series
 ) -> FloatArray:
     """Return one encoded row per value of a column. The other columns are those of one row."""
@@ -217,7 +217,7 @@ def encoded_values(
     return model.encoding.encoded(rows.assign(**{name: column}))
 
 
-def average(
+def _average(
     model: "TableModel", X: FloatArray, columns: IntArray, values: FloatArray
 ) -> FloatArray:
     r"""Return the mean prediction of each output if some columns have the same values in all rows.
@@ -226,10 +226,10 @@ def average(
     """
     changed = X.copy()
     changed[:, columns] = values
-    return np.asarray(outputs(model, changed).mean(axis=0))
+    return np.asarray(_outputs(model, changed).mean(axis=0))
 
 
-def tried_values(column: pd.Series, kind: str) -> pd.Series:
+def _tried_values(column: pd.Series, kind: str) -> pd.Series:
     """Return values of a column to try: the most frequent categories, or quantiles in order.
 
     Gaps count as a category. There are no values to try for texts.
@@ -249,6 +249,6 @@ def tried_values(column: pd.Series, kind: str) -> pd.Series:
     return distinct if few else known.iloc[ranks.round().astype(int)].drop_duplicates()
 
 
-def spread(n: int, size: int) -> IntArray:
+def _spread(n: int, size: int) -> IntArray:
     """Return ``size`` of the numbers below n, evenly spaced."""
     return np.linspace(0, n - 1, size).round().astype(np.int64)

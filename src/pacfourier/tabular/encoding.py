@@ -21,7 +21,7 @@ from pacfourier.tabular.column_encodings import (
     Text,
 )
 
-KINDS: dict[str, Any] = {each.kind: each for each in (Category, Date, Text)}
+_KINDS: dict[str, Any] = {each.kind: each for each in (Category, Date, Text)}
 
 
 class TableRow(NamedTuple):
@@ -62,7 +62,7 @@ class Encoding:
     @property
     def names(self) -> list[str]:
         """Names of the encoded columns, all different, such as "age" or "job = nurse"."""
-        return distinct_names(name for part in self for name in part.names)
+        return _distinct_names(name for part in self for name in part.names)
 
     @property
     def sources(self) -> list[str]:
@@ -152,8 +152,8 @@ class Encoding:
         fields = PlainFields(data, OWNER)
         others = fields.value("others")
         fields.require(isinstance(others, list), "others", "be a list", others)
-        kinds = [PlainFields(each, OWNER).choice("kind", tuple(KINDS)) for each in others]
-        parts = (KINDS[kind].from_data(each) for kind, each in zip(kinds, others, strict=True))
+        kinds = [PlainFields(each, OWNER).choice("kind", tuple(_KINDS)) for each in others]
+        parts = (_KINDS[kind].from_data(each) for kind, each in zip(kinds, others, strict=True))
         return cls(Numbers.from_data(fields.value("numbers")), tuple(parts))
 
 
@@ -187,7 +187,7 @@ def learned_encoding(frame: pd.DataFrame, kinds: Mapping[str, str], seed: int) -
     )
 
 
-def distinct_names(names: Iterable[str]) -> list[str]:
+def _distinct_names(names: Iterable[str]) -> list[str]:
     """Return names that are all different, by adding " (2)" to the second of two equal ones."""
     found: dict[str, None] = {}
     for name in names:

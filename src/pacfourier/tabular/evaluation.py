@@ -10,7 +10,7 @@ from pacfourier.bounds.safe_side import safely_rounded
 from pacfourier.pacbayes.predictions import half_width
 
 # The recalls for which thresholds are printed.
-RECALLS = (0.5, 0.8, 0.9, 0.95, 0.99)
+_RECALLS = (0.5, 0.8, 0.9, 0.95, 0.99)
 
 
 class Result(NamedTuple):
@@ -78,7 +78,7 @@ def confusion_counts(
     return table
 
 
-class Threshold(NamedTuple):
+class _Threshold(NamedTuple):
     """A probability from which on the rarer class is predicted.
 
     Parameters
@@ -102,8 +102,8 @@ class Threshold(NamedTuple):
 
 def recall_thresholds(
     probabilities: FloatArray, is_class: NDArray[np.bool_], epsilon: float
-) -> list[Threshold]:
-    r"""Return one threshold for each of ``RECALLS``: it finds at least this share of a class.
+) -> list[_Threshold]:
+    r"""Return one threshold for each of ``_RECALLS``: it finds at least this share of a class.
 
     A threshold for the recall r is a number t with :math:`\Pr(p \ge t) \ge r` for the probability p
     that the model gives to a new row of the class. This is a ``half_width`` of -p with coverage r.
@@ -111,11 +111,11 @@ def recall_thresholds(
     choose among them. Each is rounded down to the digits that are shown.
     """
     found = []
-    for recall in RECALLS:
-        width = half_width(-probabilities[is_class], recall, epsilon / len(RECALLS))
+    for recall in _RECALLS:
+        width = half_width(-probabilities[is_class], recall, epsilon / len(_RECALLS))
         # What is stored is the number that is shown.
         threshold = 0.0 if np.isinf(width) else float(safely_rounded(-width, "down"))
         is_alarm = probabilities >= threshold
         precision = float(is_class[is_alarm].mean())
-        found.append(Threshold(recall, threshold, precision, float(is_alarm.mean())))
+        found.append(_Threshold(recall, threshold, precision, float(is_alarm.mean())))
     return found

@@ -18,9 +18,9 @@ from pacfourier.tabular.table_target import check_target_column
 # rows have about so many cells, but are at least a thousand.
 MOST_DESCRIBING, CELLS_DESCRIBING, FEWEST_DESCRIBING = 20_000, 20_000_000, 1000
 # The sample is cut to its size whenever it is larger by this factor.
-SLACK = 1.25
+_SLACK = 1.25
 FEWEST_ROWS = 20
-SALT = 5_770_215_664
+_SALT = 5_770_215_664
 
 
 class Draws(NamedTuple):
@@ -30,7 +30,7 @@ class Draws(NamedTuple):
     samples: FloatArray
 
 
-class FirstPass(NamedTuple):
+class _FirstPass(NamedTuple):
     """What the first pass found: the random numbers of all rows, and a random sample of them."""
 
     draws: Draws
@@ -65,7 +65,7 @@ class Division:
         """Yield the blocks of a table with the random numbers of their rows, always the same."""
         # One generator each, so that the numbers of a row do not depend on the sizes of blocks.
         # With a number of our own, so that no table that others drew from this seed has them, too.
-        first, second = (np.random.default_rng([SALT, self.seed, part]) for part in range(2))
+        first, second = (np.random.default_rng([_SALT, self.seed, part]) for part in range(2))
         for block in advancing_blocks(table, advance):
             splits: FloatArray = first.random(len(block))
             samples = second.random(len(block))
@@ -85,10 +85,10 @@ def check_columns(table: Table, division: Division) -> None:
         raise InputError(f"--group must differ from the target, got {division.group!r} for both.")
 
 
-def surveyed(table: Table, division: Division, advance: Advance) -> FirstPass:
+def surveyed(table: Table, division: Division, advance: Advance) -> _FirstPass:
     """Read a table once: draw the numbers of its rows, and keep a random sample of them."""
     most = CELLS_DESCRIBING // len(table.names)
-    sample = RowSample(int(np.clip(most, FEWEST_DESCRIBING, MOST_DESCRIBING)))
+    sample = _RowSample(int(np.clip(most, FEWEST_DESCRIBING, MOST_DESCRIBING)))
     drawn: list[Draws] = []
     for block, draws in division.drawn_blocks(table, advance):
         drawn.append(draws)
@@ -97,10 +97,10 @@ def surveyed(table: Table, division: Division, advance: Advance) -> FirstPass:
     n_rows = len(all_draws.splits)
     if n_rows < FEWEST_ROWS:
         raise InputError(f"data must have {FEWEST_ROWS} rows or more, got {n_rows}.")
-    return FirstPass(all_draws, *sample.finished())
+    return _FirstPass(all_draws, *sample.finished())
 
 
-class RowSample:
+class _RowSample:
     """A random sample of the rows of all blocks: those with the smallest random numbers.
 
     Parameters
@@ -119,7 +119,7 @@ class RowSample:
         is_small = draws.samples < self.limit
         self.blocks.append(block[is_small])
         self.draws = Draws(*map(np.append, self.draws, (each[is_small] for each in draws)))
-        if len(self.draws.samples) > SLACK * self.size:
+        if len(self.draws.samples) > _SLACK * self.size:
             self._cut()
 
     def _cut(self) -> None:

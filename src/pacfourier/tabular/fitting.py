@@ -40,15 +40,15 @@ from pacfourier.tabular.training_rows import (
     training_rows,
 )
 
-LIBRARIES = ("pacfourier", "scikit-learn", "numpy", "pandas")
+_LIBRARIES = ("pacfourier", "scikit-learn", "numpy", "pandas")
 
 # A function that is told what is being done, and which share of all work is done.
 Progress = Callable[[str, float], None]
 # The name of a model, its predictions for the rows held out, and the seconds of its fit.
-Compared = tuple[str, NDArray[Any], float]
+_Compared = tuple[str, NDArray[Any], float]
 
 
-class TimedPredictor(NamedTuple):
+class _TimedPredictor(NamedTuple):
     """A fitted predictor, and how long its fit took."""
 
     predictor: FourierClassifier | FourierRegressor
@@ -85,30 +85,30 @@ def fit_table(
         The model, how good it is, and its certificate.
     """
     settings, started = settings or FitSettings(), time.perf_counter()
-    report = progress or quiet
+    report = progress or _quiet
     opened = open_table(Path(table) if isinstance(table, str) else table, reading or Reading())
     rows = training_rows(
-        opened, division_of(target, settings), lambda share: report("reading", 0.3 * share)
+        opened, _division_of(target, settings), lambda share: report("reading", 0.3 * share)
     )
-    check_weights(rows, settings)
+    _check_weights(rows, settings)
     if settings.integers:
         rows.encoding.check_no_texts()
     # These come first: boosted trees need most memory, and ours loads compiled code.
     report("fitting two models to compare with", 0.3)
-    others = other_predictions(rows, settings)
+    others = _other_predictions(rows, settings)
     report("learning", 0.5)
-    learned = learned_predictor(rows.learned, settings)
-    held_out = held_out_rows(rows, learned.predictor)
+    learned = _learned_predictor(rows.learned, settings)
+    held_out = _held_out_rows(rows, learned.predictor)
     ours = ("this model", held_out.predictions, learned.seconds)
-    results = compared([ours, *others], rows.held_out, rows.target.task)
+    results = _compared([ours, *others], rows.held_out, rows.target.task)
     certificate, final = None, learned.predictor
     if settings.certify is None:
         report("learning from all rows", 0.75)
-        final = learned_predictor(rows.learned.joined(rows.held_out), settings).predictor
+        final = _learned_predictor(rows.learned.joined(rows.held_out), settings).predictor
     else:
         certificate = table_certificate(rows, final, settings)
-    record = fit_record(rows, settings, certificate)
-    record |= result_facts(results, held_out, rows, settings, certificate)
+    record = _fit_record(rows, settings, certificate)
+    record |= _result_facts(results, held_out, rows, settings, certificate)
     record |= {"data": opened.name, "seconds": time.perf_counter() - started}
     classes = [str(name) for name in getattr(final, "classes_", ())]
     model = TableModel(
@@ -117,24 +117,24 @@ def fit_table(
         encoding=rows.encoding,
         predictor=final,
         record=record,
-        row_digests=digests(rows, settings),
+        row_digests=_digests(rows, settings),
     )
     report("done", 1.0)
     return TableFit(model, held_out, results, certificate, rows, settings)
 
 
-def quiet(stage: str, share: float) -> None:
+def _quiet(stage: str, share: float) -> None:
     """Report no progress."""
     del stage, share
 
 
-def division_of(target: str, settings: FitSettings) -> Division:
+def _division_of(target: str, settings: FitSettings) -> Division:
     """Return how rows are divided."""
     share = True if settings.certify is None else settings.certify
     return Division(target, share, settings.group, settings.types or {}, settings.seed)
 
 
-def check_weights(rows: TrainingRows, settings: FitSettings) -> None:
+def _check_weights(rows: TrainingRows, settings: FitSettings) -> None:
     """Raise an error if classes are to be weighted that do not exist."""
     weights = settings.class_weight
     if weights is None:
@@ -153,7 +153,7 @@ def check_weights(rows: TrainingRows, settings: FitSettings) -> None:
         )
 
 
-def learned_predictor(part: LabelledRows, settings: FitSettings) -> TimedPredictor:
+def _learned_predictor(part: LabelledRows, settings: FitSettings) -> _TimedPredictor:
     """Fit a predictor to some rows. Amounts are numbers, and classes are texts."""
     started = time.perf_counter()
     model: Any = FourierRegressor()
@@ -166,10 +166,10 @@ def learned_predictor(part: LabelledRows, settings: FitSettings) -> TimedPredict
         random_state=settings.seed,
     )
     model.fit(part.X, part.y)
-    return TimedPredictor(model, time.perf_counter() - started)
+    return _TimedPredictor(model, time.perf_counter() - started)
 
 
-def held_out_rows(rows: TrainingRows, predictor: Any) -> HeldOut:
+def _held_out_rows(rows: TrainingRows, predictor: Any) -> HeldOut:
     """Return the rows held out with their predictions."""
     X, truth = rows.held_out.X, rows.held_out.y
     is_classes = rows.target.task == "classification"
@@ -177,19 +177,19 @@ def held_out_rows(rows: TrainingRows, predictor: Any) -> HeldOut:
     return HeldOut(rows.frame, truth, predictor.predict(X), probabilities)
 
 
-def other_predictions(rows: TrainingRows, settings: FitSettings) -> list[Compared]:
+def _other_predictions(rows: TrainingRows, settings: FitSettings) -> list[_Compared]:
     """Return the predictions of two other models and a constant for the rows held out."""
     task, learned = rows.target.task, rows.learned
     found = [
         (baseline.name, baseline.predict(rows.held_out.X), baseline.seconds)
         for baseline in fitted_baselines(task, learned, settings.class_weight, settings.seed)
     ]
-    constant = usual_label(learned.y, task)
+    constant = _usual_label(learned.y, task)
     shown = f"{constant:.4g}" if task == "regression" else repr(str(constant))
     return [*found, (f"always {shown}", np.full_like(rows.held_out.y, constant), 0.0)]
 
 
-def compared(models: list[Compared], held_out: LabelledRows, task: str) -> list[Result]:
+def _compared(models: list[_Compared], held_out: LabelledRows, task: str) -> list[Result]:
     """Return how good models are on the rows held out."""
     truth, found = held_out.y, []
     for name, predictions, seconds in models:
@@ -200,7 +200,7 @@ def compared(models: list[Compared], held_out: LabelledRows, task: str) -> list[
     return found
 
 
-def usual_label(y: NDArray[Any], task: str) -> Any:
+def _usual_label(y: NDArray[Any], task: str) -> Any:
     """Return the most frequent class, or the median amount."""
     if task == "regression":
         return float(np.median(y))
@@ -224,7 +224,7 @@ def table_certificate(
     return cast("TableCertificate", certificate)
 
 
-def digests(rows: TrainingRows, settings: FitSettings) -> RowDigests:
+def _digests(rows: TrainingRows, settings: FitSettings) -> RowDigests:
     """Return the digests of the rows. Without a certificate, those held out were learned from."""
     learned, held_out, left_out = rows.sums
     if settings.certify is None:
@@ -232,14 +232,14 @@ def digests(rows: TrainingRows, settings: FitSettings) -> RowDigests:
     return RowDigests.of(learned, held_out, left_out)
 
 
-def fit_record(
+def _fit_record(
     rows: TrainingRows, settings: FitSettings, certificate: "TableCertificate | None"
 ) -> dict[str, Any]:
     """Return what was done, as plain data."""
     n_certifying = 0 if certificate is None else certificate.n_samples
     return {
         "date": date.today().isoformat(),
-        "versions": {name: version(name) for name in LIBRARIES},
+        "versions": {name: version(name) for name in _LIBRARIES},
         "settings": {
             "n_frequencies": settings.n_frequencies,
             "certify": "a fifth" if settings.certify is True else settings.certify,
@@ -286,7 +286,7 @@ def in_words_of_the_command(text: str) -> str:
     )
 
 
-def result_facts(
+def _result_facts(
     results: list[Result],
     held_out: HeldOut,
     rows: TrainingRows,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pacfourier.tabular.evaluation import Result
     from pacfourier.tabular.training_rows import TrainingRows
 
-Predictor: TypeAlias = "FourierClassifier | FourierRegressor | FourierModel"
+_Predictor: TypeAlias = "FourierClassifier | FourierRegressor | FourierModel"
 TableCertificate: TypeAlias = "ClassificationCertificate | RegressionCertificate"
 
 
@@ -56,7 +56,7 @@ class TableModel:
     target: TableTarget
     columns: TableColumns
     encoding: Encoding
-    predictor: Predictor
+    predictor: _Predictor
     record: dict[str, Any]
     row_digests: RowDigests
 

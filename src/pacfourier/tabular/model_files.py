@@ -16,9 +16,9 @@ from pacfourier.tabular.table_target import TableTarget
 from pacfourier.written_files import write_file
 
 # What commands read from the record of a fit.
-ROWS = ("read", "learned", "held out")
-RESULTS = ("error", "standard_error", "seconds")
-THRESHOLDS = ("recall", "threshold", "precision", "alarms")
+_ROWS = ("read", "learned", "held out")
+_RESULTS = ("error", "standard_error", "seconds")
+_THRESHOLDS = ("recall", "threshold", "precision", "alarms")
 
 
 def model_bytes(model: TableModel) -> bytes:
@@ -30,14 +30,14 @@ def model_bytes(model: TableModel) -> bytes:
             "target": model.target.to_data(),
             "columns": model.columns.to_data(),
             "encoding": model.encoding.to_data(),
-            "predictor": predictor_data(fitted.model_),
+            "predictor": _predictor_data(fitted.model_),
             "record": model.record,
             "row digests": model.row_digests.to_data(),
         }
     )
 
 
-def predictor_data(model: FourierModel) -> dict[str, Any]:
+def _predictor_data(model: FourierModel) -> dict[str, Any]:
     """Return a fitted model as plain data: arrays of numbers, and lists of texts."""
     parts = model.arrays()
     return {name: p.tolist() if p.dtype.kind == "U" else p for name, p in parts.items()}
@@ -79,12 +79,12 @@ def load_model(path: Path | str) -> TableModel:
         raise InputError(f"{rule}: no such file.")
     data = plain_data(path.read_bytes(), rule)
     try:
-        return model_of(data)
+        return _model_of(data)
     except InputError as error:
         raise InputError(f"{rule}: {error}") from None
 
 
-def model_of(data: Any) -> TableModel:
+def _model_of(data: Any) -> TableModel:
     """Return the model in plain data, after all checks."""
     fields = PlainFields(data, "model")
     fields.choice("format", (TABLE_FORMAT,))
@@ -99,11 +99,11 @@ def model_of(data: Any) -> TableModel:
     classes = [str(name) for name in predictor.classes.tolist()]
     fields.require(classes == target.classes, "predictor", "have the target's classes", classes)
     digests = RowDigests.from_data(fields.value("row digests"))
-    record = checked_record(fields.value("record"), len(classes))
+    record = _checked_record(fields.value("record"), len(classes))
     return TableModel(target, columns, encoding, predictor, record, digests)
 
 
-def checked_record(record: Any, n_classes: int) -> dict[str, Any]:
+def _checked_record(record: Any, n_classes: int) -> dict[str, Any]:
     """Return the record of a fit, after a check of what commands read from it."""
     fields = PlainFields(record, "record")
     for name in ("data", "date", "headline"):
@@ -114,15 +114,15 @@ def checked_record(record: Any, n_classes: int) -> dict[str, Any]:
     is_right = is_right and all(type(count) is int for count in counts)
     fields.require(is_right, "class counts", f"be {n_classes} whole numbers", counts)
     rows = fields.value("rows")
-    is_right = isinstance(rows, dict) and all(type(rows.get(name)) is int for name in ROWS)
-    fields.require(is_right, "rows", f"have the numbers {', '.join(ROWS)}", rows)
+    is_right = isinstance(rows, dict) and all(type(rows.get(name)) is int for name in _ROWS)
+    fields.require(is_right, "rows", f"have the numbers {', '.join(_ROWS)}", rows)
     fields.require(isinstance(fields.value("settings"), dict), "settings", "be a dict", None)
-    for name, columns in (("results", RESULTS), ("thresholds", THRESHOLDS)):
-        check_numbers(fields, name, columns)
+    for name, columns in (("results", _RESULTS), ("thresholds", _THRESHOLDS)):
+        _check_numbers(fields, name, columns)
     return dict(record)
 
 
-def check_numbers(fields: PlainFields, name: str, columns: tuple[str, ...]) -> None:
+def _check_numbers(fields: PlainFields, name: str, columns: tuple[str, ...]) -> None:
     """Raise an error unless a part is a list of dictionaries with some finite numbers."""
     rows = fields.value(name)
     is_right = isinstance(rows, list) and all(

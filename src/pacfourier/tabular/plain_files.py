@@ -29,8 +29,8 @@ TABLE_FORMAT = "pacfourier table 2"
 # The part that lists all others, and the most bytes of it: in memory it takes many times as much.
 SCHEMA, MOST_SCHEMA_BYTES = "schema.json", 2**28
 # A limit on the structure, which takes up to thirty times as much memory as text.
-MOST_NODES = 2**22
-SCALARS = (str, int, float, bool, type(None))
+_MOST_NODES = 2**22
+_SCALARS = (str, int, float, bool, type(None))
 
 
 def plain_bytes(data: Any) -> bytes:
@@ -54,26 +54,26 @@ def plain_bytes(data: Any) -> bytes:
     """
     with explain_missing_extra():
         import skops.io
-    check_plain(data, "data")
+    _check_plain(data, "data")
     content: bytes = skops.io.dumps(data, compression=zipfile.ZIP_DEFLATED)
     return content
 
 
-def check_plain(data: Any, place: str) -> None:
+def _check_plain(data: Any, place: str) -> None:
     """Raise TypeError unless data are plain. Subclasses, such as NumPy scalars, are not."""
     if type(data) is dict:
         for key, value in data.items():
-            check_plain(value, f"{place}[{key!r}]")
+            _check_plain(value, f"{place}[{key!r}]")
             if type(key) is not str:
                 raise TypeError(f"the keys of {place} must be texts, got {key!r}.")
     elif type(data) in (list, tuple):
         for number, value in enumerate(data):
-            check_plain(value, f"{place}[{number}]")
-    elif type(data) not in SCALARS:
-        check_array(data, place)
+            _check_plain(value, f"{place}[{number}]")
+    elif type(data) not in _SCALARS:
+        _check_array(data, place)
 
 
-def check_array(data: Any, place: str) -> None:
+def _check_array(data: Any, place: str) -> None:
     """Raise TypeError unless data are an array of numbers."""
     if type(data) is not np.ndarray:
         name = f"{type(data).__module__}.{type(data).__qualname__}"
@@ -107,7 +107,7 @@ def plain_data(content: bytes, rule: str) -> Any:
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return PlainReader(archive).data()
+            return _PlainReader(archive).data()
     except UnreadableError as error:
         reason = str(error)
     # zipfile, json and numpy raise many kinds of errors on a damaged file. RecursionError and
@@ -117,7 +117,7 @@ def plain_data(content: bytes, rule: str) -> Any:
     raise InputError(f"{rule}: {reason}")
 
 
-def excess_size(archive: zipfile.ZipFile) -> str | None:
+def _excess_size(archive: zipfile.ZipFile) -> str | None:
     """Return what is too large to be unpacked, if parts are as long as they claim."""
     n_bytes = sum(part.file_size for part in archive.infolist())
     if n_bytes > MOST_BYTES:
@@ -129,7 +129,7 @@ def excess_size(archive: zipfile.ZipFile) -> str | None:
 
 
 @dataclass
-class PlainReader:
+class _PlainReader:
     """Reads the nodes of one archive. Each array is unpacked once, however often it is named."""
 
     archive: zipfile.ZipFile
@@ -141,35 +141,37 @@ class PlainReader:
 
     def schema(self) -> Any:
         """Return the tree of nodes, after checks that it fits into memory."""
-        if excess := excess_size(self.archive):
+        if excess := _excess_size(self.archive):
             raise UnreadableError(excess)
         text = unpacked(self.archive, SCHEMA)
         n_nodes = text.count(b"{") + text.count(b"[")
-        if n_nodes > MOST_NODES:
-            raise UnreadableError(f"its structure has {n_nodes:,} parts, more than {MOST_NODES:,}.")
+        if n_nodes > _MOST_NODES:
+            raise UnreadableError(
+                f"its structure has {n_nodes:,} parts, more than {_MOST_NODES:,}."
+            )
         return json.loads(text)
 
     def value(self, node: Any) -> Any:
         """Return what a node holds."""
-        name, loader = type_name(node), node.get("__loader__")
+        name, loader = _type_name(node), node.get("__loader__")
         if loader == "JsonNode":
-            return scalar(node["content"])
+            return _scalar(node["content"])
         if (name, loader) == ("builtins.dict", "DictNode"):
             return self.dictionary(node)
         if (name, loader) == ("builtins.list", "ListNode"):
-            return [self.value(each) for each in items(node)]
+            return [self.value(each) for each in _items(node)]
         if (name, loader) == ("builtins.tuple", "TupleNode"):
-            return tuple(self.value(each) for each in items(node))
+            return tuple(self.value(each) for each in _items(node))
         if (name, loader, node.get("type")) == ("numpy.ndarray", "NdArrayNode", "numpy"):
             return self.array(node["file"])
         raise UnreadableError(f"it holds a {name[:100]!r}, which is not plain data.")
 
     def dictionary(self, node: Any) -> dict[str, Any]:
         """Return a dictionary whose keys are texts."""
-        content, types = node["content"], items(node["key_types"])
+        content, types = node["content"], _items(node["key_types"])
         if not isinstance(content, dict) or len(types) != len(content):
             raise UnreadableError("it holds a dictionary whose keys and values do not match.")
-        if any(type_name(each) != "builtins.str" for each in types):
+        if any(_type_name(each) != "builtins.str" for each in types):
             raise UnreadableError("it holds a dictionary with a key that is not a text.")
         return {key: self.value(value) for key, value in content.items()}
 
@@ -180,14 +182,14 @@ class PlainReader:
         return self.arrays[name]
 
 
-def type_name(node: Any) -> str:
+def _type_name(node: Any) -> str:
     """Return the full name of the type of a node."""
     if not isinstance(node, dict):
         raise UnreadableError(f"it holds a {type(node).__name__} in place of a node.")
     return f"{node.get('__module__')}.{node.get('__class__')}"
 
 
-def items(node: Any) -> list[Any]:
+def _items(node: Any) -> list[Any]:
     """Return the nodes in a list or a tuple."""
     content = node["content"]
     if not isinstance(content, list):
@@ -195,9 +197,9 @@ def items(node: Any) -> list[Any]:
     return content
 
 
-def scalar(text: Any) -> Any:
+def _scalar(text: Any) -> Any:
     """Return a text, a number, a truth value or None, which a node holds as JSON."""
     value = json.loads(text)
-    if type(value) not in SCALARS:
+    if type(value) not in _SCALARS:
         raise UnreadableError(f"it holds a {type(value).__name__} in place of a number or a text.")
     return value

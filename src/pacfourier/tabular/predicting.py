@@ -35,8 +35,8 @@ def predicted_blocks(
         It is told which share of the rows is done.
     """
     kept = list(table.names if columns is None else columns)
-    added = added_names(model, has_probabilities)
-    check_names(table, kept, added)
+    added = _added_names(model, has_probabilities)
+    _check_names(table, kept, added)
     for block in advancing_blocks(table, advance):
         frame, strays = model.columns.read(block)
         values = {added[0]: model.predictions(frame, threshold)}
@@ -45,13 +45,13 @@ def predicted_blocks(
         yield block[kept].assign(**values), strays
 
 
-def added_names(model: TableModel, has_probabilities: bool) -> list[str]:
+def _added_names(model: TableModel, has_probabilities: bool) -> list[str]:
     """Return the names of the columns that are added: the prediction comes first."""
     classes = model.target.classes if has_probabilities else []
     return [f"predicted_{model.target.name}", *(f"probability_{name}" for name in classes)]
 
 
-def check_names(table: Table, kept: Sequence[str], added: Sequence[str]) -> None:
+def _check_names(table: Table, kept: Sequence[str], added: Sequence[str]) -> None:
     """Raise an error if a column to keep is missing, or would be overwritten."""
     unknown = [name for name in kept if name not in table.names]
     if unknown:

@@ -18,11 +18,11 @@ from pacfourier.core.alignment.summary import row_fingerprints
 from pacfourier.model.plain_fields import PlainFields
 
 # What stands for a gap when rows are compared: a number that hardly any table holds.
-GAP = -(2.0**49) - 0.5
+_GAP = -(2.0**49) - 0.5
 # Hexadecimal digits of a digest and of the salt: 128 bits.
-DIGITS = 32
+_DIGITS = 32
 # Odd numbers, by which the halves of a sum are mixed.
-MIXERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], dtype=np.uint64)
+_MIXERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], dtype=np.uint64)
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ class RowDigests:
     @classmethod
     def of(cls, learned: NDArray[Any], held_out: NDArray[Any], left_out: NDArray[Any]) -> Self:
         """Return the digests of the parts of a table, given their ``row_sum``."""
-        salt = secrets.token_hex(DIGITS // 2)
+        salt = secrets.token_hex(_DIGITS // 2)
         sums = (learned + held_out + left_out, learned, held_out)
-        return cls(salt, *(digest(total, salt) for total in sums))
+        return cls(salt, *(_digest(total, salt) for total in sums))
 
     def part_of(self, total: NDArray[np.uint64]) -> str | None:
         """Return "table", "learned" or "held_out" if rows of this sum are these rows, else None."""
-        found = digest(total, self.salt)
+        found = _digest(total, self.salt)
         parts = {self.held_out: "held_out", self.learned: "learned", self.table: "table"}
         return parts.get(found)
 
@@ -66,8 +66,8 @@ class RowDigests:
         fields, found = PlainFields(data, "row digests"), {}
         for name in ("salt", "table", "learned", "held_out"):
             found[name] = value = fields.text(name)
-            is_right = len(value) == DIGITS and set(value) <= set("0123456789abcdef")
-            fields.require(is_right, name, f"be {DIGITS} hexadecimal digits", value)
+            is_right = len(value) == _DIGITS and set(value) <= set("0123456789abcdef")
+            fields.require(is_right, name, f"be {_DIGITS} hexadecimal digits", value)
         return cls(**found)
 
 
@@ -96,17 +96,17 @@ def row_sum(rows: NDArray[np.float64], y: NDArray[Any]) -> NDArray[np.uint64]:
     """
     labels = comparable(pd.DataFrame({"label": y}))
     prints, half = row_fingerprints(np.hstack([rows, labels])), np.uint64(32)
-    mixed = np.multiply.outer(MIXERS, prints ^ (prints >> half))
+    mixed = np.multiply.outer(_MIXERS, prints ^ (prints >> half))
     sums = (mixed ^ (mixed >> half)).sum(axis=1, dtype=np.uint64)
     return np.append(np.uint64(len(rows)), sums)
 
 
-def digest(total: NDArray[np.uint64], salt: str) -> str:
+def _digest(total: NDArray[np.uint64], salt: str) -> str:
     """Return what a file holds of a sum: a sum itself would tell more than which table it is of.
 
     From a sum, and a list of some dozens of rows, others could find out which of these it is over.
     """
-    return blake2b(total.tobytes(), key=bytes.fromhex(salt), digest_size=DIGITS // 2).hexdigest()
+    return blake2b(total.tobytes(), key=bytes.fromhex(salt), digest_size=_DIGITS // 2).hexdigest()
 
 
 def comparable(frame: pd.DataFrame) -> NDArray[np.float64]:
@@ -114,10 +114,10 @@ def comparable(frame: pd.DataFrame) -> NDArray[np.float64]:
     is_number = np.array([dtype.kind == "f" for dtype in frame.dtypes])
     table = np.empty(frame.shape)
     table[:, is_number] = frame.loc[:, is_number].to_numpy(dtype=np.float64)
-    table[np.isnan(table)] = GAP
+    table[np.isnan(table)] = _GAP
     for place in np.flatnonzero(~is_number):
         column = frame.iloc[:, place]
         # 48 bits, which doubles hold without rounding.
         hashes = pd.util.hash_array(np.asarray(column.astype(object)), categorize=True)
-        table[:, place] = np.where(column.isna(), GAP, hashes >> np.uint64(16))
+        table[:, place] = np.where(column.isna(), _GAP, hashes >> np.uint64(16))
     return table

@@ -18,12 +18,12 @@ from pacfourier.errors import InputError
 from pacfourier.tabular.cells import arrow_texts
 from pacfourier.written_files import written_file
 
-TABLE_SUFFIXES = (".csv", ".parquet")
+_TABLE_SUFFIXES = (".csv", ".parquet")
 # A spreadsheet runs a cell as a formula if it begins so and is no number.
-FORMULA = r"^[=+\-@\t\r]"
-NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_FORMULA = r"^[=+\-@\t\r]"
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 # What makes a cell of a CSV file need quotes.
-NEEDS_QUOTES = r'[",\r\n]'
+_NEEDS_QUOTES = r'[",\r\n]'
 
 
 def check_output(path: Path, suffixes: Sequence[str], overwrite: bool) -> None:
@@ -50,7 +50,7 @@ def check_output(path: Path, suffixes: Sequence[str], overwrite: bool) -> None:
 
 
 @contextmanager
-def written_table(path: Path, overwrite: bool) -> Iterator["TableWriter"]:
+def written_table(path: Path, overwrite: bool) -> Iterator["_TableWriter"]:
     """Open a ``.csv`` or ``.parquet`` file to write a table block by block.
 
     Parameters
@@ -63,10 +63,10 @@ def written_table(path: Path, overwrite: bool) -> Iterator["TableWriter"]:
     ------
     writer : TableWriter
     """
-    check_output(path, TABLE_SUFFIXES, overwrite)
+    check_output(path, _TABLE_SUFFIXES, overwrite)
     is_parquet = path.name.lower().endswith(".parquet")
     with written_file(path) as file:
-        writer: TableWriter = ParquetWriter(file) if is_parquet else CsvWriter(file)
+        writer: _TableWriter = _ParquetWriter(file) if is_parquet else _CsvWriter(file)
         try:
             yield writer
         finally:
@@ -74,10 +74,10 @@ def written_table(path: Path, overwrite: bool) -> Iterator["TableWriter"]:
             writer.close()
         writer.check_rows()
         # The file may have appeared meanwhile.
-        check_output(path, TABLE_SUFFIXES, overwrite)
+        check_output(path, _TABLE_SUFFIXES, overwrite)
 
 
-class TableWriter:
+class _TableWriter:
     """Writes blocks of rows to an open file.
 
     Parameters
@@ -111,29 +111,29 @@ class TableWriter:
         raise NotImplementedError
 
 
-class CsvWriter(TableWriter):
+class _CsvWriter(_TableWriter):
     """Writes CSV. Texts that a spreadsheet would run as a formula begin with an apostrophe."""
 
     def _write(self, frame: pd.DataFrame, is_first: bool) -> None:
-        table = text_table(frame)
+        table = _text_table(frame)
         if is_first:
-            self._file.write(csv_line(without_formulas(pa.array(table.column_names)).to_pylist()))
+            self._file.write(_csv_line(_without_formulas(pa.array(table.column_names)).to_pylist()))
         columns = [
-            without_formulas(column) if pa.types.is_large_string(column.type) else column
+            _without_formulas(column) if pa.types.is_large_string(column.type) else column
             for column in table.columns
         ]
-        table = without_blank_lines(pa.table(columns, names=table.column_names))
-        options = arrow_csv.WriteOptions(include_header=False, quoting_style=quoting(table))
+        table = _without_blank_lines(pa.table(columns, names=table.column_names))
+        options = arrow_csv.WriteOptions(include_header=False, quoting_style=_quoting(table))
         arrow_csv.write_csv(table, self._file, options)
 
 
-class ParquetWriter(TableWriter):
+class _ParquetWriter(_TableWriter):
     """Writes Parquet. The columns have the types of the first block."""
 
     _writer: Any = None
 
     def _write(self, frame: pd.DataFrame, is_first: bool) -> None:
-        table = typed_table(frame)
+        table = _typed_table(frame)
         if is_first:
             self._writer = parquet.ParquetWriter(self._file, table.schema)
         self._writer.write_table(table.cast(self._writer.schema))
@@ -144,7 +144,7 @@ class ParquetWriter(TableWriter):
             self._writer.close()
 
 
-def typed_table(frame: pd.DataFrame) -> pa.Table:
+def _typed_table(frame: pd.DataFrame) -> pa.Table:
     """Return a block of rows as a table of Arrow. Columns of mixed objects become texts."""
     columns = [_typed_cells(column) for _, column in frame.items()]
     return pa.table(columns, names=[str(name) for name in frame.columns])
@@ -158,7 +158,7 @@ def _typed_cells(column: pd.Series) -> Any:
     return cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
 
 
-def text_table(frame: pd.DataFrame) -> pa.Table:
+def _text_table(frame: pd.DataFrame) -> pa.Table:
     """Return a block of rows as a table of Arrow: numbers stay numbers, all else becomes text."""
     columns = [
         pa.array(column.array, from_pandas=True) if _is_number(column) else arrow_texts(column)
@@ -171,23 +171,23 @@ def _is_number(column: pd.Series) -> bool:
     return bool(is_numeric_dtype(column.dtype) and not is_bool_dtype(column.dtype))
 
 
-def csv_line(fields: Sequence[str]) -> bytes:
+def _csv_line(fields: Sequence[str]) -> bytes:
     """Return texts as a line of a CSV file, with quotes where they are needed."""
     quoted = ['"' + field.replace('"', '""') + '"' for field in fields]
-    parts = [q if re.search(NEEDS_QUOTES, f) else f for f, q in zip(fields, quoted, strict=True)]
+    parts = [q if re.search(_NEEDS_QUOTES, f) else f for f, q in zip(fields, quoted, strict=True)]
     return (",".join(parts) + "\n").encode()
 
 
-def without_formulas(texts: Any) -> Any:
+def _without_formulas(texts: Any) -> Any:
     """Return texts with an apostrophe before those that a spreadsheet would run as a formula."""
     is_formula = pc.and_(
-        pc.match_substring_regex(texts, FORMULA),
-        pc.invert(pc.match_substring_regex(texts, NUMBER)),
+        pc.match_substring_regex(texts, _FORMULA),
+        pc.invert(pc.match_substring_regex(texts, _NUMBER)),
     )
     return pc.if_else(is_formula, pc.replace_substring_regex(texts, "^", "'"), texts)
 
 
-def without_blank_lines(table: pa.Table) -> pa.Table:
+def _without_blank_lines(table: pa.Table) -> pa.Table:
     """Return a table of one column with empty texts for its gaps, and any other unchanged."""
     if table.num_columns > 1 or not table.column(0).null_count:
         return table
@@ -195,10 +195,10 @@ def without_blank_lines(table: pa.Table) -> pa.Table:
     return pa.table([texts], names=table.column_names)
 
 
-def quoting(table: pa.Table) -> str:
+def _quoting(table: pa.Table) -> str:
     """Return the style of quotes of Arrow: "needed" quotes all texts, "none" quotes none."""
     texts = [column for column in table.columns if pa.types.is_large_string(column.type)]
     # A line of one empty cell is blank without quotes, and readers skip blank lines.
-    rule = f"^$|{NEEDS_QUOTES}" if table.num_columns == 1 else NEEDS_QUOTES
+    rule = f"^$|{_NEEDS_QUOTES}" if table.num_columns == 1 else _NEEDS_QUOTES
     is_any = any(pc.any(pc.match_substring_regex(each, rule)).as_py() for each in texts)
     return "needed" if is_any else "none"

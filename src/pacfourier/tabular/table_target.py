@@ -13,17 +13,17 @@ from pacfourier.tabular.cells import DECIMALS
 from pacfourier.tabular.columns import READABLE_SHARE, Column, TableColumns, decided_columns
 
 # More different numbers than this are amounts, not classes.
-MOST_NUMERIC_CLASSES = 30
+_MOST_NUMERIC_CLASSES = 30
 # More different texts than this are names of rows, not classes.
-MOST_CLASSES = 1000
+_MOST_CLASSES = 1000
 # The name of a class has at most so many characters.
-LONGEST_CLASS = 1000
+_LONGEST_CLASS = 1000
 # So many classes are allowed even if most of them have a single row.
-FEW_CLASSES = 10
-TASKS = ("classification", "regression")
+_FEW_CLASSES = 10
+_TASKS = ("classification", "regression")
 
 
-class Labels(NamedTuple):
+class _Labels(NamedTuple):
     """The labels of some rows: texts or numbers, and whether a row has one."""
 
     values: NDArray[Any]
@@ -50,16 +50,16 @@ class TableTarget:
     classes: list[str]
     decimal: str = "."
 
-    def labels(self, block: pd.DataFrame) -> Labels:
+    def labels(self, block: pd.DataFrame) -> _Labels:
         """Return the labels of rows. Cells of a regression that are no numbers are no labels."""
         check_target_column(self.name, list(block.columns))
         if self.task == "regression":
-            amounts = amounts_of(block[self.name], self.decimal)
-            return Labels(amounts, np.isfinite(amounts))
+            amounts = _amounts_of(block[self.name], self.decimal)
+            return _Labels(amounts, np.isfinite(amounts))
         names = class_names(block[self.name])
         is_present = names.notna().to_numpy()
         # Not of a fixed width, which would have room for the longest name in every row.
-        return Labels(np.where(is_present, names.to_numpy(object), ""), is_present)
+        return _Labels(np.where(is_present, names.to_numpy(object), ""), is_present)
 
     def to_data(self) -> dict[str, Any]:
         """Return the target as plain data."""
@@ -69,7 +69,7 @@ class TableTarget:
     def from_data(cls, data: Any) -> "TableTarget":
         """Return the target in plain data that was read from a file, after checks."""
         fields = PlainFields(data, "target")
-        task, classes = fields.choice("task", TASKS), fields.texts("classes")
+        task, classes = fields.choice("task", _TASKS), fields.texts("classes")
         is_right = len(classes) > 1 if task == "classification" else not classes
         fields.require(is_right, "classes", f"fit to a {task}", classes)
         decimal = fields.choice("decimal", DECIMALS)
@@ -95,21 +95,21 @@ def decided_target(learned: pd.DataFrame, name: str, kind: str | None = None) ->
     if kind not in (None, "category", "number"):
         raise InputError(f"--type {name} must be number or category for a target, got {kind!r}.")
     decimal = decided_columns(column.to_frame(), {name: "number"}).used[0].decimal
-    amounts = amounts_of(column, decimal)
+    amounts = _amounts_of(column, decimal)
     amounts = amounts[np.isfinite(amounts)]
     are_numbers = len(amounts) >= READABLE_SHARE * len(column)
-    has_many = len(np.unique(amounts)) > MOST_NUMERIC_CLASSES
+    has_many = len(np.unique(amounts)) > _MOST_NUMERIC_CLASSES
     if kind == "number" or (kind is None and are_numbers and has_many):
         if len(np.unique(amounts)) < 2:
             raise InputError(f"target {name!r} must have different numbers, got one or none.")
         return TableTarget(name, "regression", [], decimal)
     classes = sorted(class_names(column).dropna().unique())
     # Only the user can know that classes with a single row each are meant.
-    check_classes(classes, name, len(column), is_sure=kind is not None)
+    _check_classes(classes, name, len(column), is_sure=kind is not None)
     return TableTarget(name, "classification", classes)
 
 
-def amounts_of(column: pd.Series, decimal: str) -> NDArray[np.float64]:
+def _amounts_of(column: pd.Series, decimal: str) -> NDArray[np.float64]:
     """Return a column as numbers, with NaN where a cell holds none."""
     columns = TableColumns((Column(str(column.name), "number", decimal),), {})
     return columns.typed(column.to_frame()).iloc[:, 0].to_numpy(np.float64)
@@ -126,16 +126,16 @@ def class_names(column: pd.Series) -> pd.Series:
         column = column.astype("Int64")
     texts = column.astype(object).map(str, na_action="ignore")
     names = texts.str.strip().str.removesuffix(" 00:00:00") if texts.notna().any() else texts
-    check_lengths(names.dropna())
+    _check_lengths(names.dropna())
     return names.mask(names == "", None)
 
 
-def check_lengths(names: pd.Series) -> None:
+def _check_lengths(names: pd.Series) -> None:
     """Raise an error if a class is as long as what follows a quotation mark without its partner."""
     longest = max(names, key=len, default="")
-    if len(longest) > LONGEST_CLASS:
+    if len(longest) > _LONGEST_CLASS:
         raise InputError(
-            f"classes of {names.name!r} must have at most {LONGEST_CLASS:,} characters, got "
+            f"classes of {names.name!r} must have at most {_LONGEST_CLASS:,} characters, got "
             f"{len(longest):,} that begin with {brief(longest)!r}: a quotation mark may be missing "
             "at the end of a cell."
         )
@@ -152,16 +152,16 @@ def check_target_column(name: str, names: list[str]) -> None:
         )
 
 
-def check_classes(classes: list[str], name: str, n_rows: int, *, is_sure: bool) -> None:
+def _check_classes(classes: list[str], name: str, n_rows: int, *, is_sure: bool) -> None:
     """Raise an error if labels are all the same, or are names of rows."""
     if len(classes) < 2:
         raise InputError(
             f"target {name!r} must have two classes or more, got {listed(classes)} only."
         )
-    is_list_of_names = not is_sure and len(classes) > max(FEW_CLASSES, n_rows / 2)
-    if len(classes) > MOST_CLASSES or is_list_of_names:
+    is_list_of_names = not is_sure and len(classes) > max(_FEW_CLASSES, n_rows / 2)
+    if len(classes) > _MOST_CLASSES or is_list_of_names:
         raise InputError(
-            f"target {name!r} must have at most {MOST_CLASSES:,} classes and several rows of each, "
-            f"got {len(classes):,} different texts in {n_rows:,} rows, which look like names of "
-            "rows: choose another column."
+            f"target {name!r} must have at most {_MOST_CLASSES:,} classes and several rows of "
+            f"each, got {len(classes):,} different texts in {n_rows:,} rows, which look like names "
+            "of rows: choose another column."
         )

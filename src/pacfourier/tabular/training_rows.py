@@ -35,7 +35,7 @@ from pacfourier.tabular.row_digests import comparable, row_sum
 from pacfourier.tabular.table_target import TableTarget, class_names, decided_target
 
 # At most so many numbers are learned from (400 MB in single precision): more rows are thinned.
-MOST_NUMBERS = 100_000_000
+_MOST_NUMBERS = 100_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,30 +116,30 @@ def training_rows(table: Table, division: Division, advance: Advance) -> Trainin
         It is told which share of both passes is done.
     """
     check_columns(table, division)
-    reader = prepared_reader(table, division, lambda share: advance(share / 2))
+    reader = _prepared_reader(table, division, lambda share: advance(share / 2))
     # Arrow keeps memory that is free for later blocks: here that of the sample.
     pa.default_memory_pool().release_unused()
     for block, draws in division.drawn_blocks(table, lambda share: advance(0.5 + share / 2)):
         reader.read(block, draws)
-    notes = [*table.notes, *omissions(reader.columns), *reader.notes()]
+    notes = [*table.notes, *_omissions(reader.columns), *reader.notes()]
     pa.default_memory_pool().release_unused()
     return reader.finished(notes)
 
 
-def prepared_reader(table: Table, division: Division, advance: Advance) -> "Reader":
+def _prepared_reader(table: Table, division: Division, advance: Advance) -> "_Reader":
     """Make the first pass, and decide from it how to read the rows in the second one."""
     draws, sample, sample_splits = surveyed(table, division, advance)
     limit = split_limit(draws.splits, division.share)
     limit = limit_for_two_labels(limit, sample_splits, class_names(sample[division.target]))
     learned = sample[sample_splits > limit]
     target = decided_target(learned, division.target, division.types.get(division.target))
-    columns = described(learned, division)
+    columns = _described(learned, division)
     kinds = {column.name: column.kind for column in columns.used}
     encoding = learned_encoding(columns.typed(learned), kinds, division.seed)
-    return Reader(target, columns, encoding, draws, limit)
+    return _Reader(target, columns, encoding, draws, limit)
 
 
-def described(learned: pd.DataFrame, division: Division) -> TableColumns:
+def _described(learned: pd.DataFrame, division: Division) -> TableColumns:
     """Decide what the columns of learned rows hold. The target and the groups are no inputs."""
     apart = {division.target, division.group}
     types = {name: kind for name, kind in division.types.items() if name not in apart}
@@ -147,17 +147,17 @@ def described(learned: pd.DataFrame, division: Division) -> TableColumns:
     if not columns.used:
         raise InputError(
             "data must have a column to learn from besides the target, got none: "
-            f"{' '.join(omissions(columns)) or 'the target is the only column.'}"
+            f"{' '.join(_omissions(columns)) or 'the target is the only column.'}"
         )
     return columns
 
 
-def omissions(columns: TableColumns) -> list[str]:
+def _omissions(columns: TableColumns) -> list[str]:
     """Return one note per column that is left out."""
     return [f"column {name!r} is left out: {why}." for name, why in columns.left_out.items()]
 
 
-class RowStore:
+class _RowStore:
     """Labelled rows that are added block by block, to arrays that are made once.
 
     A list of blocks that is joined at the end would need twice the memory.
@@ -186,7 +186,7 @@ class RowStore:
         return LabelledRows(self.X[: self.n_rows], *others)
 
 
-class Reader:
+class _Reader:
     """Collects the rows of the second pass as numbers.
 
     Parameters
@@ -211,12 +211,12 @@ class Reader:
         self.target, self.columns, self.encoding, self.limit = target, columns, encoding, limit
         n_encoded = len(encoding.names)
         # The share of the learned rows to keep; all of them if it is one or more.
-        self.rate = MOST_NUMBERS / max(1, len(draws.splits) * n_encoded)
+        self.rate = _MOST_NUMBERS / max(1, len(draws.splits) * n_encoded)
         self.n_read = self.n_present = 0
         self.strays = Strays()
         self.frames: list[pd.DataFrame] = []
         parts = (self._is_learned(draws), self._is_held_out(draws))
-        self.learned, self.held_out = (RowStore(int(part.sum()), n_encoded) for part in parts)
+        self.learned, self.held_out = (_RowStore(int(part.sum()), n_encoded) for part in parts)
         self.summary: SampleSummary | None = None
         self.sums = np.zeros((3, 3), dtype=np.uint64)
 
@@ -266,7 +266,7 @@ class Reader:
     def finished(self, notes: list[str]) -> TrainingRows:
         """Return all rows that were read."""
         learned, held_out = self.learned.finished(), self.held_out.finished()
-        check_parts(self.target, learned, held_out)
+        _check_parts(self.target, learned, held_out)
         assert self.summary is not None
         counts = {
             "read": self.n_read,
@@ -289,7 +289,7 @@ def unlabelled_notes(counted: Mapping[str, int], target: str) -> list[str]:
     ]
 
 
-def check_parts(target: TableTarget, learned: LabelledRows, held_out: LabelledRows) -> None:
+def _check_parts(target: TableTarget, learned: LabelledRows, held_out: LabelledRows) -> None:
     """Raise an error if a part has too few labelled rows, or a single class."""
     if len(learned.y) < 2 or not len(held_out.y):
         raise InputError(

@@ -10,7 +10,7 @@ from pacfourier.arrays import beside, host, matching
 
 
 @host.register(torch.Tensor)
-def tensor_host(X: torch.Tensor) -> NDArray[Any]:
+def _tensor_host(X: torch.Tensor) -> NDArray[Any]:
     """Return the values of a tensor as a NumPy array; a CPU tensor is not copied."""
     if X.device.type == "meta":
         raise ValueError("tensors must have data, got device 'meta'.")
@@ -30,7 +30,7 @@ def queued(values: NDArray[Any], device: torch.device) -> torch.Tensor:
 
 @beside.register(torch.Tensor)
 @matching.register(torch.Tensor)
-def tensor_matching(X: torch.Tensor, values: NDArray[Any]) -> torch.Tensor:
+def _tensor_matching(X: torch.Tensor, values: NDArray[Any]) -> torch.Tensor:
     """Return values as a tensor of the type of X, on the device of X."""
     # The host does not wait for the copy.
     return torch.as_tensor(values, dtype=X.dtype).to(X.device, non_blocking=True)

@@ -10,7 +10,7 @@ from pacfourier.spectra import Metric
 
 
 @distances.register(torch.Tensor)
-def tensor_distances(X: torch.Tensor, Y: Any, metric: Metric) -> torch.Tensor:
+def _tensor_distances(X: torch.Tensor, Y: Any, metric: Metric) -> torch.Tensor:
     """Return the distances between the rows of X and of Y, in double precision."""
     points = matching(X, Y.toarray() if hasattr(Y, "toarray") else Y)
     if metric == "cityblock":

@@ -12,7 +12,7 @@ from pacfourier.tensors.phases import phase_blocks
 
 
 @fourier_features.register(torch.Tensor)
-def tensor_features(X: torch.Tensor, frequencies: FloatArray, weights: FloatArray) -> torch.Tensor:
+def _tensor_features(X: torch.Tensor, frequencies: FloatArray, weights: FloatArray) -> torch.Tensor:
     """Return all cosines, then all sines, as a tensor on the device of X."""
     n_frequencies = len(frequencies)
     features = X.new_empty((len(X), 2 * n_frequencies))

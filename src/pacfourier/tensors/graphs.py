@@ -11,14 +11,14 @@ from typing import TypeVar
 
 import torch
 
-Found = TypeVar("Found")
+_Found = TypeVar("_Found")
 
-RECORDING = Lock()
+_RECORDING = Lock()
 
 
 def recorded_work(
-    work: Callable[[], Found], device: torch.device
-) -> tuple[torch.cuda.CUDAGraph, Found]:
+    work: Callable[[], _Found], device: torch.device
+) -> tuple[torch.cuda.CUDAGraph, _Found]:
     """Do some work once, then record it.
 
     The work may copy nothing from the host, and its tensors must stay where they are.
@@ -31,9 +31,9 @@ def recorded_work(
         What the recorded work returned. Each replay overwrites its tensors.
     """
     # Two threads at once would record each other's kernels, because they share the stream.
-    with RECORDING, torch.cuda.device(device):
+    with _RECORDING, torch.cuda.device(device):
         # The first time compiles kernels. CUDA asks for it to be on another stream.
-        current, other = torch.cuda.current_stream(), recording_stream(device)
+        current, other = torch.cuda.current_stream(), _recording_stream(device)
         other.wait_stream(current)
         with torch.cuda.stream(other):
             work()
@@ -45,6 +45,6 @@ def recorded_work(
 
 
 @cache
-def recording_stream(device: torch.device) -> torch.cuda.Stream:
+def _recording_stream(device: torch.device) -> torch.cuda.Stream:
     """Return the one stream that records: every stream keeps 32 MB of the device for products."""
     return torch.cuda.Stream(device)

@@ -21,12 +21,12 @@ def plain_normals(
     quarter = -(-n_features // 4)
     counters = torch.arange(quarter, device=device).expand(stop - first, quarter)
     indices = torch.arange(first, stop, device=device)[:, None].expand_as(counters)
-    words = philox(counters, indices, seed & LOW_WORD, seed >> 32)
-    parts = [*normal_pair(*words[:2]), *normal_pair(*words[2:])]
+    words = _philox(counters, indices, seed & LOW_WORD, seed >> 32)
+    parts = [*_normal_pair(*words[:2]), *_normal_pair(*words[2:])]
     return torch.cat(parts, dim=1)[:, :n_features]
 
 
-def philox(
+def _philox(
     counters: torch.Tensor, indices: torch.Tensor, key: int, other_key: int
 ) -> tuple[torch.Tensor, ...]:
     """Return the four words of Philox4x32-10 as 64-bit integers, because torch has no unsigned."""
@@ -39,30 +39,30 @@ def philox(
     return c0, c1, c2, c3
 
 
-def normal_pair(
+def _normal_pair(
     first_bits: torch.Tensor, second_bits: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return two independent standard normals from 64 random bits (Box and Muller)."""
     # In double precision, because torch does not promise a correctly rounded root in single.
-    radius = (2 * exponential(first_bits)).double().sqrt().float()
+    radius = (2 * _exponential(first_bits)).double().sqrt().float()
     signed = second_bits - ((second_bits >> 31) << 32)
     turns = signed.float() * 2.0**-32
     squares = turns * turns
-    sine, cosine = turns * polynomial(squares, SINE), polynomial(squares, COSINE)
+    sine, cosine = turns * _polynomial(squares, SINE), _polynomial(squares, COSINE)
     twice = 2 * sine
     return radius * (1 - twice * sine), radius * (twice * cosine)
 
 
-def exponential(bits: torch.Tensor) -> torch.Tensor:
+def _exponential(bits: torch.Tensor) -> torch.Tensor:
     """Return ``-ln u`` of the uniform number of 32 random bits, as ``core.loops.exponential``."""
     word = (bits.float() * 2.0**-32 + 2.0**-33).view(torch.int32)
     exponent = (word - ROOT_OF_HALF) >> MANTISSA_BITS
     mantissa = (word - (exponent << MANTISSA_BITS)).view(torch.float32)
     s = (mantissa - 1) / (mantissa + 1)
-    return -(exponent.float() * float(np.log(2.0)) + s * polynomial(s * s, LOG_SERIES))
+    return -(exponent.float() * float(np.log(2.0)) + s * _polynomial(s * s, LOG_SERIES))
 
 
-def polynomial(z: torch.Tensor, coefficients: tuple[float, ...]) -> torch.Tensor:
+def _polynomial(z: torch.Tensor, coefficients: tuple[float, ...]) -> torch.Tensor:
     """Return a polynomial by Horner's rule, rounded after every product and every sum."""
     total = torch.full_like(z, coefficients[-1])
     for coefficient in coefficients[-2::-1]:

@@ -13,20 +13,20 @@ from pacfourier.data.selection import nearest_rows, seeded_centroids
 from pacfourier.tensors.phases import row_blocks
 
 # Stop when the centroids move by less than this fraction of the variance of the features.
-TOLERANCE = 1e-4
-MOST_ROUNDS = 300
+_TOLERANCE = 1e-4
+_MOST_ROUNDS = 300
 
 
 @seeded_centroids.register(torch.Tensor)
-def tensor_centroids(X: torch.Tensor, count: int, seed: int) -> torch.Tensor:
+def _tensor_centroids(X: torch.Tensor, count: int, seed: int) -> torch.Tensor:
     """Return the centroids of ``count`` clusters as a tensor on the device of X."""
     mean = X.mean(dim=0)
     # Distances are computed as differences of squares, which lose digits far from zero.
     X = X - mean
-    centroids = seeds(X, count, np.random.default_rng(seed))
-    smallest = TOLERANCE * X.var(dim=0, correction=0).mean()
-    for _ in range(MOST_ROUNDS):
-        moved = cluster_means(X, nearest(X, centroids), centroids)
+    centroids = _seeds(X, count, np.random.default_rng(seed))
+    smallest = _TOLERANCE * X.var(dim=0, correction=0).mean()
+    for _ in range(_MOST_ROUNDS):
+        moved = _cluster_means(X, _nearest(X, centroids), centroids)
         is_still = bool((moved - centroids).square().sum() <= smallest)
         centroids = moved
         if is_still:
@@ -34,7 +34,7 @@ def tensor_centroids(X: torch.Tensor, count: int, seed: int) -> torch.Tensor:
     return centroids + mean
 
 
-def seeds(X: torch.Tensor, count: int, rng: np.random.Generator) -> torch.Tensor:
+def _seeds(X: torch.Tensor, count: int, rng: np.random.Generator) -> torch.Tensor:
     """Choose samples that are far from each other, by greedy k-means++.
 
     Each step draws a few samples with probability proportional to their squared distance from
@@ -54,7 +54,7 @@ def seeds(X: torch.Tensor, count: int, rng: np.random.Generator) -> torch.Tensor
     return X[chosen]
 
 
-def cluster_means(X: torch.Tensor, owners: torch.Tensor, centroids: torch.Tensor) -> torch.Tensor:
+def _cluster_means(X: torch.Tensor, owners: torch.Tensor, centroids: torch.Tensor) -> torch.Tensor:
     """Return the mean of the samples of each centroid; a centroid without samples does not move."""
     sums, counts = torch.zeros_like(centroids), X.new_zeros((len(centroids), 1))
     numbers = torch.arange(len(centroids), device=X.device)[:, None]
@@ -66,14 +66,14 @@ def cluster_means(X: torch.Tensor, owners: torch.Tensor, centroids: torch.Tensor
     return torch.where(counts > 0, sums / counts.clamp(min=1), centroids)
 
 
-def nearest(X: torch.Tensor, points: torch.Tensor) -> torch.Tensor:
+def _nearest(X: torch.Tensor, points: torch.Tensor) -> torch.Tensor:
     """Return the index of the nearest point for each row of X; both must be centred."""
     blocks = row_blocks(len(X), len(points))
     return torch.cat([torch.cdist(X[rows], points).argmin(dim=1) for rows in blocks])
 
 
 @nearest_rows.register(torch.Tensor)
-def tensor_nearest(X: torch.Tensor, points: torch.Tensor) -> IntArray:
+def _tensor_nearest(X: torch.Tensor, points: torch.Tensor) -> IntArray:
     """Return the index of the nearest point for each row of X, as a NumPy array."""
     centre = points.mean(dim=0)
-    return host(nearest(X - centre, points - centre))
+    return host(_nearest(X - centre, points - centre))

@@ -7,11 +7,11 @@ import torch
 from pacfourier.spectra import log_bessel_k
 
 # A term of exp(-40) times the largest one does not change a sum in double precision.
-NEGLIGIBLE = 40.0
+_NEGLIGIBLE = 40.0
 
 
 @log_bessel_k.register(torch.Tensor)
-def tensor_log_bessel_k(argument: torch.Tensor, order: float) -> torch.Tensor:
+def _tensor_log_bessel_k(argument: torch.Tensor, order: float) -> torch.Tensor:
     r"""Return :math:`\ln K_\nu(x)` in double precision, which is infinite at zero.
 
     The modified Bessel function of the second kind is
@@ -38,8 +38,8 @@ def tensor_log_bessel_k(argument: torch.Tensor, order: float) -> torch.Tensor:
     peak = (order + s).log() - x.log()
     # s - x, without the cancellation of a large x.
     excess = order**2 / (x + s)
-    start, end = integration_ends(order, s, peak)
-    n_steps = math.ceil(float(((end - start) * (2 * s + NEGLIGIBLE).sqrt()).max()))
+    start, end = _integration_ends(order, s, peak)
+    n_steps = math.ceil(float(((end - start) * (2 * s + _NEGLIGIBLE).sqrt()).max()))
     step = (end - start) / n_steps
     root = (2 * x).sqrt()
     total = torch.zeros_like(x)
@@ -54,15 +54,15 @@ def tensor_log_bessel_k(argument: torch.Tensor, order: float) -> torch.Tensor:
     return torch.where(is_regular, logs, -given.log())
 
 
-def integration_ends(
+def _integration_ends(
     order: float, s: torch.Tensor, peak: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    r"""Return where the integrand of ``tensor_log_bessel_k`` becomes negligible, or zero.
+    r"""Return where the integrand of ``_tensor_log_bessel_k`` becomes negligible, or zero.
 
     At distance u from the peak, the logarithm of the integrand has fallen by at least
     :math:`s (\cosh u - 1)` on the right, and by at least
     :math:`\nu (e^{-u} - 1 + u) \ge \nu u^2 / (2 + u)` on the left.
     """
-    ratio = NEGLIGIBLE / order if order else math.inf
+    ratio = _NEGLIGIBLE / order if order else math.inf
     left = (ratio + math.sqrt(ratio**2 + 8 * ratio)) / 2
-    return (peak - left).clamp(min=0), peak + 2 * torch.asinh((NEGLIGIBLE / (2 * s)).sqrt())
+    return (peak - left).clamp(min=0), peak + 2 * torch.asinh((_NEGLIGIBLE / (2 * s)).sqrt())

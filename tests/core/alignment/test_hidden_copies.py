@@ -10,12 +10,12 @@ from pacfourier import PBRFF, FourierClassifier, FourierRegressor, certify
 from pacfourier.core.alignment.summary import (
     MOST_COLUMNS,
     MOST_ROWS,
-    HiddenCopies,
-    n_pairs,
-    repeated_share,
+    _HiddenCopies,
+    _n_pairs,
+    _repeated_share,
 )
 from pacfourier.estimators.prediction_certificates import row_summary
-from pacfourier.tabular.row_digests import GAP
+from pacfourier.tabular.row_digests import _GAP
 
 SETS = ["iris", "wine", "breast_cancer", "diabetes"]
 
@@ -83,14 +83,14 @@ def test_a_table_joined_to_itself_is_found_and_the_column_is_named():
     X, y = loaded("wine")
     for place in (0, 6, 13):
         joined = np.insert(np.tile(X, (2, 1)), place, np.arange(2.0 * len(X)), axis=1)
-        assert hidden(joined, np.tile(y, 2)) == HiddenCopies(pytest.approx(0.5), place)
+        assert hidden(joined, np.tile(y, 2)) == _HiddenCopies(pytest.approx(0.5), place)
     names = [*"abcdefghijklmn"]
     found = hidden(pd.DataFrame(joined, columns=names), np.tile(y, 2))
     assert found.column == "n"
     assert str(found) == "50.0 % of the rows repeat others but for the column 'n'"
 
 
-@pytest.mark.parametrize("gap", [np.nan, GAP])
+@pytest.mark.parametrize("gap", [np.nan, _GAP])
 def test_gaps_hide_no_copies(gap, rng):
     X, y = bootstrap("wine", rng)
     noisy = np.where(X[:, [0]] < 13, gap, all_noisy(X, rng))
@@ -228,5 +228,5 @@ def test_merged_summaries_keep_the_larger_share(rng):
 def test_counts_agree_with_their_naive_twins(rng):
     prints = rng.integers(0, 40, 60).astype(np.uint64)
     pairs = sum(prints[i] == prints[j] for i in range(60) for j in range(i))
-    assert n_pairs(prints) == pairs
-    assert repeated_share(prints) == pytest.approx(1 - len(set(prints.tolist())) / 60)
+    assert _n_pairs(prints) == pairs
+    assert _repeated_share(prints) == pytest.approx(1 - len(set(prints.tolist())) / 60)

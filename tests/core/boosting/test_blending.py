@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pacfourier.core.boosting.blending import LARGEST_WEIGHT, Blend, best_blend
+from pacfourier.core.boosting.blending import _LARGEST_WEIGHT, Blend, best_blend
 from pacfourier.core.boosting.cosine_model import CosineModel, model_scores
 from pacfourier.core.boosting.objectives import OBJECTIVES
 
@@ -45,7 +45,7 @@ def test_a_model_that_is_wrong_everywhere_gets_no_weight():
 def test_weights_are_bounded_where_classes_are_separated():
     labels = (np.arange(10) % 2)[:, np.newaxis] * 1.0
     found = best_blend([2 * labels - 1], labels, np.ones(10), np.zeros(1), OBJECTIVES["logistic"])
-    np.testing.assert_allclose(found.weights, [LARGEST_WEIGHT])
+    np.testing.assert_allclose(found.weights, [_LARGEST_WEIGHT])
 
 
 def test_amounts_are_not_amplified_by_a_wild_label():

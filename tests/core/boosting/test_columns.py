@@ -5,10 +5,10 @@ from scipy import sparse
 from pacfourier.core.boosting import columns as module
 from pacfourier.core.boosting.columns import (
     CODE_UNIT,
-    array_codes,
-    column_units,
+    _array_codes,
+    _column_units,
+    _piecewise_codes,
     described_columns,
-    piecewise_codes,
 )
 
 
@@ -38,16 +38,16 @@ def test_columns_of_one_kind_share_a_unit():
     shared = np.sqrt((1 + 9 + 0.25) / 3)
     # Half of the columns have range 16. That of range 99 is not one of their kind.
     np.testing.assert_allclose(
-        column_units(deviations, ranges, is_pair), [shared, shared, shared, 8]
+        _column_units(deviations, ranges, is_pair), [shared, shared, shared, 8]
     )
     # With another range, these are two of five.
-    others = column_units(np.append(deviations, 2.0), np.append(ranges, 33.0), np.zeros(5, bool))
+    others = _column_units(np.append(deviations, 2.0), np.append(ranges, 33.0), np.zeros(5, bool))
     np.testing.assert_array_equal(others, [*deviations, 2.0])
 
 
 def test_pairs_and_constants_have_no_say_in_what_is_of_one_kind():
     deviations, ranges = np.array([1.0, 3.0, 0.5, 0.0]), np.array([16.0, 16.0, 1.0, 0.0])
-    found = column_units(deviations, ranges, np.array([False, False, True, True]))
+    found = _column_units(deviations, ranges, np.array([False, False, True, True]))
     np.testing.assert_allclose(found, [np.sqrt(5), np.sqrt(5), 0.5, np.inf])
 
 
@@ -84,7 +84,7 @@ def test_a_linear_function_of_codes_is_the_piecewise_linear_interpolant(rng):
     knots = np.sort(rng.uniform(-3, 3, 8))
     heights = rng.standard_normal(8)
     values = np.concatenate([rng.uniform(-5, 5, 100), knots])
-    found = heights[0] + piecewise_codes(values, knots) @ np.diff(heights) / CODE_UNIT
+    found = heights[0] + _piecewise_codes(values, knots) @ np.diff(heights) / CODE_UNIT
     np.testing.assert_allclose(found, np.interp(values, knots, heights), atol=1e-12)
 
 
@@ -96,7 +96,7 @@ def test_the_codes_of_a_column_follow_the_columns(rng):
     knots = columns.knots[0]
     inputs = columns.inputs(X) + columns.centres
     np.testing.assert_allclose(inputs[:, :2], X / columns.units)
-    np.testing.assert_allclose(inputs[:, 2:], piecewise_codes(X[:, 0], knots))
+    np.testing.assert_allclose(inputs[:, 2:], _piecewise_codes(X[:, 0], knots))
     assert (knots[0], knots[-1]) == (X[:, 0].min(), X[:, 0].max())
     assert (np.diff(knots) > 0).all()
 
@@ -111,12 +111,12 @@ def test_knots_are_few(n_samples, n_columns, rng):
     columns = described(rng.standard_normal((n_samples, n_columns)), coded=True)
     counts = [len(knots) - 1 for knots in columns.knots.values()]
     assert len(counts) == n_columns
-    assert max(counts) <= min(module.MOST_KNOTS, n_samples // module.ROWS_PER_KNOT)
+    assert max(counts) <= min(module.MOST_KNOTS, n_samples // module._ROWS_PER_KNOT)
     assert sum(counts) <= module.MOST_CODES
 
 
 def test_samples_too_small_for_two_codes_have_none(rng):
-    X = rng.standard_normal((module.ROWS_PER_KNOT, 2))
+    X = rng.standard_normal((module._ROWS_PER_KNOT, 2))
     assert not described(X, coded=True).knots
     assert described(np.tile(X, (2, 1)), coded=True).knots
 
@@ -163,7 +163,7 @@ def test_all_columns_at_once_have_the_codes_of_one_after_another(layout, dtype, 
         2: np.array([-0.5, 0.1, 0.1 + 1e-12]),
         3: np.r_[-3.0, 3.0],
     }
-    expected = np.hstack([piecewise_codes(X[:, j], each) for j, each in knots.items()])
-    found = array_codes(X, knots)
+    expected = np.hstack([_piecewise_codes(X[:, j], each) for j, each in knots.items()])
+    found = _array_codes(X, knots)
     assert found.dtype == dtype
     np.testing.assert_allclose(found, expected, rtol=4 * np.finfo(dtype).eps, atol=0)

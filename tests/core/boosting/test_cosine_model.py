@@ -7,12 +7,12 @@ from pacfourier.core.boosting.cosine_model import (
     ROWS_PER_TASK,
     CosineModel,
     Penalties,
+    _penalised_gradient,
+    _product,
     hinge_losses,
     model_gradient,
     model_scores,
     moved_model,
-    penalised_gradient,
-    product,
     square_losses,
 )
 from pacfourier.core.boosting.residuals import residual_losses
@@ -169,7 +169,7 @@ def test_products_do_not_warn_of_invalid_operations():
     with np.errstate(all="raise"):
         with pytest.raises(FloatingPointError):
             infinite @ zero
-        assert np.isnan(product(infinite, zero)).all()
+        assert np.isnan(_product(infinite, zero)).all()
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
@@ -218,7 +218,7 @@ def test_the_penalised_gradient_is_that_of_finite_differences(rng):
 
     def penalised(vector):
         current = model.unpacked(vector)
-        return penalised_gradient(
+        return _penalised_gradient(
             current, X.astype(np.float64), labels, square_losses, weights, Penalties(0.3, 0.7)
         )
 
@@ -238,7 +238,7 @@ def test_one_step_goes_down_the_gradient(rng):
     X, labels, weights = sample(rng, square_losses)
     model = random_model(rng)
     parts = (X.astype(np.float64), labels, square_losses, weights, Penalties(0.1, 0.05))
-    gradient = penalised_gradient(model, *parts)[1].packed()
+    gradient = _penalised_gradient(model, *parts)[1].packed()
     cosines = []
     for n_steps in (1, 2):
         step = moved_model(model, *parts, n_steps=n_steps).packed() - model.packed()
@@ -251,7 +251,7 @@ def test_steps_end_where_the_penalised_loss_is_flat(rng):
     X, labels, weights = sample(rng, hinge_losses)
     parts = (X.astype(np.float64), labels, hinge_losses, weights, Penalties(0.1, 0.05))
     found = moved_model(random_model(rng), *parts, n_steps=1000)
-    assert np.abs(penalised_gradient(found, *parts)[1].packed()).max() < 1e-3
+    assert np.abs(_penalised_gradient(found, *parts)[1].packed()).max() < 1e-3
 
 
 def test_penalties_hold_back(rng):

@@ -11,7 +11,7 @@ from pacfourier.core.boosting.cosine_model import (
     model_gradient,
     square_losses,
 )
-from pacfourier.core.boosting.descent import RISE, Decays, Descent, Labelled, one_cycle
+from pacfourier.core.boosting.descent import _RISE, Decays, Descent, Labelled, one_cycle
 
 DECAYS, PENALTIES = Decays(0.5, 0.2, 0.1), Penalties(0.3, 0.7)
 
@@ -133,7 +133,7 @@ def test_a_row_that_counts_twice_is_the_row_twice(rng):
 def test_the_rate_rises_and_falls_once():
     rates = np.array([one_cycle(progress) for progress in np.linspace(0, 1, 501)])
     peak = int(rates.argmax())
-    assert peak == round(RISE * 500)
+    assert peak == round(_RISE * 500)
     assert rates[peak] == 1
     assert (rates[0], rates[-1]) == pytest.approx((0, 0))
     assert (np.diff(rates[: peak + 1]) > 0).all()

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from pacfourier.core.boosting.objectives import HUBER_BEND, OBJECTIVES
+from pacfourier.core.boosting.objectives import _HUBER_BEND, OBJECTIVES
 
 
 def labels_of(name, rng, shape=(40, 3)):
@@ -48,13 +48,13 @@ def test_losses_are_their_formulas(rng):
     np.testing.assert_allclose(OBJECTIVES["absolute_error"].losses(scores, labels)[0], abs(rest))
 
 
-@pytest.mark.parametrize("error", [0.0, 0.5, HUBER_BEND, 4.0])
+@pytest.mark.parametrize("error", [0.0, 0.5, _HUBER_BEND, 4.0])
 def test_the_huber_loss_is_a_parabola_and_then_a_line(error):
-    expected = error**2 / 2 if error <= HUBER_BEND else HUBER_BEND * (error - HUBER_BEND / 2)
+    expected = error**2 / 2 if error <= _HUBER_BEND else _HUBER_BEND * (error - _HUBER_BEND / 2)
     for sign in (1, -1):
         losses, residuals = OBJECTIVES["huber"].losses(np.zeros((1, 1)), np.array([[sign * error]]))
         assert losses[0, 0] == pytest.approx(expected)
-        assert residuals[0, 0] == pytest.approx(sign * min(error, HUBER_BEND))
+        assert residuals[0, 0] == pytest.approx(sign * min(error, _HUBER_BEND))
 
 
 @pytest.mark.parametrize("name", ["softmax", "logistic", "squared_error"])

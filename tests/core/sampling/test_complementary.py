@@ -7,10 +7,10 @@ from pacfourier.core.sampling.complementary import (
     _explained_gains,
     _left_over,
     _products_of_rows,
+    _standardised,
     column_products,
     exchanged_choice,
     forward_choice,
-    standardised,
 )
 
 
@@ -81,7 +81,7 @@ def problem(rng):
 
 def test_every_step_takes_the_candidate_of_smallest_squared_error(problem, monkeypatch):
     """Forward selection equals a new fit with each candidate; the ridge alone would differ."""
-    monkeypatch.setattr(complementary, "RIDGE", 1e-12)
+    monkeypatch.setattr(complementary, "_RIDGE", 1e-12)
     waves, outputs, weights = problem
     found = plain_choice(waves, outputs, weights, 10)
     assert found.tolist() == naive_choice(waves, outputs, weights, 10)
@@ -91,7 +91,7 @@ def test_every_step_takes_the_candidate_of_smallest_squared_error(problem, monke
 
 
 def test_the_gain_is_the_decrease_of_the_squared_error(rng, monkeypatch):
-    monkeypatch.setattr(complementary, "RIDGE", 1e-12)
+    monkeypatch.setattr(complementary, "_RIDGE", 1e-12)
     columns, residuals = rng.standard_normal((2, 7, 30)), rng.standard_normal((30, 3))
     gram = np.array(
         [[columns[i, m] @ columns[j, m] for m in range(7)] for i, j in ((0, 0), (0, 1), (1, 1))]
@@ -153,7 +153,7 @@ def test_merits_are_factors_of_the_gains(problem):
 
 def test_an_exchange_equals_new_fits_with_every_candidate_in_every_place(problem, monkeypatch):
     """The ridge alone would differ. The start is a bad choice, so that most places change."""
-    monkeypatch.setattr(complementary, "RIDGE", 1e-12)
+    monkeypatch.setattr(complementary, "_RIDGE", 1e-12)
     products = plain_products(*problem)
     start = forward_choice(products, 25)[-6:]
     found = exchanged_choice(products, start)
@@ -165,7 +165,7 @@ def test_an_exchange_equals_new_fits_with_every_candidate_in_every_place(problem
 
 def test_an_exchange_never_raises_the_squared_error(rng, monkeypatch):
     """After forward selection it often falls. Tolerance: rounding, as the ridge is next to zero."""
-    monkeypatch.setattr(complementary, "RIDGE", 1e-12)
+    monkeypatch.setattr(complementary, "_RIDGE", 1e-12)
     n_lower = 0
     for _ in range(40):
         X = rng.standard_normal((50, 4))
@@ -221,6 +221,6 @@ def test_an_exchange_takes_no_candidate_twice(rng):
 def test_outputs_are_standardised_and_constants_are_zero(rng):
     shares = rng.dirichlet(np.ones(50))
     outputs = np.column_stack([1e6 + rng.standard_normal(50), np.full(50, 1 / 3), np.zeros(50)])
-    found = standardised(outputs, shares)
+    found = _standardised(outputs, shares)
     np.testing.assert_allclose(shares @ found, 0, atol=1e-9)
     np.testing.assert_allclose(shares @ found**2, [1, 0, 0], atol=1e-9)

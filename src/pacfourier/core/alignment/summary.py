@@ -17,37 +17,37 @@ from pacfourier.core.products import ROW_BLOCK, row_parts
 from pacfourier.core.threads import run_tasks
 
 # Fixed, so that equal rows have equal fingerprints everywhere.
-FINGERPRINT_SEED = 20190416
+_FINGERPRINT_SEED = 20190416
 # Enough to find repeated rows in any sample. Up to this number of rows, the counts are exact.
 MOST_FINGERPRINTS = 16384
 # Rows that are hashed together, few enough to stay near the core.
-HASHED_TOGETHER = 256
+_HASHED_TOGETHER = 256
 # Columns of which the squares are explained by the values up to this share have two values only.
-TWO_VALUES = 1e-6
+_TWO_VALUES = 1e-6
 # Of more rows, so many random ones are looked at: a fixed price, whatever the size of the sample.
 # In them, copies are found while more than one row in a hundred has a copy. Samples with more
 # columns are not looked at.
 MOST_ROWS, MOST_COLUMNS = 4096, 256
 # Rounded measurements may coincide up to this share of the rows.
-LARGEST_SHARE = 0.01
+_LARGEST_SHARE = 0.01
 # Numbers are rounded to this part of the standard deviation of their column.
-ROUNDING = 2.0**-20
+_ROUNDING = 2.0**-20
 # Larger ones stand for gaps, or are far from what is measured.
-LARGEST_NUMBER = 2.0**48
+_LARGEST_NUMBER = 2.0**48
 # With fewer pairs of equal rows, pairs may be missing by chance: with probability 0.002 if half of
 # all pairs agree in the column that was left out (a Poisson variable of mean 20 below 9).
-FEWEST_PAIRS = 20
+_FEWEST_PAIRS = 20
 # Rounding may split some pairs of copies with noise, so leaving a column out may add pairs.
-LARGEST_GAIN = 2.0
-ROW_SEED = 20261119
+_LARGEST_GAIN = 2.0
+_ROW_SEED = 20261119
 
-DistinctRows: TypeAlias = tuple[
+_DistinctRows: TypeAlias = tuple[
     NDArray[np.uint64], IntArray, NDArray[np.uint64], NDArray[np.uint64]
 ]
 """Fingerprints, counts, and the smallest and the largest fingerprint of the labels."""
 
 
-class HiddenCopies(NamedTuple):
+class _HiddenCopies(NamedTuple):
     """Rows that would repeat others, but for one column or for the last digits.
 
     Attributes
@@ -97,7 +97,7 @@ class SampleSummary:
     last_labels: NDArray[np.uint64]
     powers: FloatArray
     is_weighted: bool
-    hidden: HiddenCopies | None = None
+    hidden: _HiddenCopies | None = None
 
     def merge(self, other: Self) -> "SampleSummary":
         """Return the summary of both samples."""
@@ -106,13 +106,13 @@ class SampleSummary:
         rows: Any = map(np.concatenate, zip(self._rows(), other._rows(), strict=True))
         return SampleSummary(
             self.n_samples + other.n_samples,
-            *distinct_rows(*rows),
+            *_distinct_rows(*rows),
             self.powers + other.powers,
             self.is_weighted or other.is_weighted,
-            most_copies(self.hidden, other.hidden),
+            _most_copies(self.hidden, other.hidden),
         )
 
-    def _rows(self) -> DistinctRows:
+    def _rows(self) -> _DistinctRows:
         return self.fingerprints, self.counts, self.first_labels, self.last_labels
 
     @property
@@ -150,19 +150,19 @@ class SampleSummary:
         with np.errstate(all="ignore"):
             variance = square - mean**2
             unexplained = fourth - square**2 - (cube - mean * square) ** 2 / variance
-            is_telling = unexplained > TWO_VALUES * variance**2
+            is_telling = unexplained > _TWO_VALUES * variance**2
         unbiased = variance * self.n_samples / max(self.n_samples - 1, 1)
         distance = np.minimum(np.abs(variance - 1), np.abs(unbiased - 1))
         is_scaled = np.maximum(np.abs(mean), distance) < tolerance
         return bool(2 * (is_scaled & is_telling).sum() > is_telling.sum())
 
 
-def distinct_rows(
+def _distinct_rows(
     fingerprints: NDArray[np.uint64],
     counts: IntArray,
     first_labels: NDArray[np.uint64],
     last_labels: NDArray[np.uint64],
-) -> DistinctRows:
+) -> _DistinctRows:
     """Return the smallest distinct fingerprints, their counts and the ends of their labels."""
     order = np.argsort(fingerprints, kind="stable")
     ordered = fingerprints[order]
@@ -176,17 +176,17 @@ def distinct_rows(
     )
 
 
-def most_copies(first: HiddenCopies | None, second: HiddenCopies | None) -> HiddenCopies | None:
+def _most_copies(first: _HiddenCopies | None, second: _HiddenCopies | None) -> _HiddenCopies | None:
     """Return the larger of two findings."""
     return max(
         (each for each in (first, second) if each), key=lambda each: each.share, default=None
     )
 
 
-def labelled_prints(prints: NDArray[np.uint64], codes: sparse.csr_array) -> DistinctRows:
+def _labelled_prints(prints: NDArray[np.uint64], codes: sparse.csr_array) -> _DistinctRows:
     """Return the distinct fingerprints of rows, with the coded labels of these rows."""
     labels = row_fingerprints(codes)
-    return distinct_rows(prints, np.ones(len(labels), dtype=np.intp), labels, labels)
+    return _distinct_rows(prints, np.ones(len(labels), dtype=np.intp), labels, labels)
 
 
 @by_kind
@@ -215,10 +215,10 @@ def sample_summary(
 
     run_tasks(fill, row_parts(X.shape[0]))
     summary: SampleSummary = reduce(SampleSummary.merge, (parts[start] for start in sorted(parts)))
-    return summary if sparse.issparse(X) else replace(summary, hidden=hidden_in(X, codes))
+    return summary if sparse.issparse(X) else replace(summary, hidden=_hidden_in(X, codes))
 
 
-def hidden_in(X: FloatArray, codes: sparse.csr_array) -> HiddenCopies | None:
+def _hidden_in(X: FloatArray, codes: sparse.csr_array) -> _HiddenCopies | None:
     """Return the copies that one column or the last digits hide in a dense array, or None.
 
     They are looked for while the array is in memory. To find copies in different blocks of a
@@ -227,10 +227,10 @@ def hidden_in(X: FloatArray, codes: sparse.csr_array) -> HiddenCopies | None:
     """
     if X.shape[1] > MOST_COLUMNS:
         return None
-    rows = looked_at(len(X))
-    columns = np.ascontiguousarray(rounded(X[rows]).T)
-    cells = mixed_bits(columns) * fingerprint_multipliers(len(columns))[:, np.newaxis]
-    return hidden_copies(cells, row_fingerprints(codes[rows]))
+    rows = _looked_at(len(X))
+    columns = np.ascontiguousarray(_rounded(X[rows]).T)
+    cells = _mixed_bits(columns) * fingerprint_multipliers(len(columns))[:, np.newaxis]
+    return _hidden_copies(cells, row_fingerprints(codes[rows]))
 
 
 def _dense_summary(X: FloatArray, codes: sparse.csr_array, is_weighted: bool) -> SampleSummary:
@@ -250,7 +250,7 @@ def _dense_summary(X: FloatArray, codes: sparse.csr_array, is_weighted: bool) ->
         )
     return SampleSummary(
         n_samples,
-        *labelled_prints(prints, codes),
+        *_labelled_prints(prints, codes),
         powers=powers,
         is_weighted=is_weighted,
     )
@@ -259,7 +259,7 @@ def _dense_summary(X: FloatArray, codes: sparse.csr_array, is_weighted: bool) ->
 def _sparse_summary(X: Any, codes: sparse.csr_array, is_weighted: bool) -> SampleSummary:
     return SampleSummary(
         X.shape[0],
-        *labelled_prints(row_fingerprints(X), codes),
+        *_labelled_prints(row_fingerprints(X), codes),
         # A sparse matrix sums in its own precision, even if another dtype is given.
         powers=_power_sums(X.astype(np.float64)),
         is_weighted=is_weighted,
@@ -285,25 +285,25 @@ def row_fingerprints(X: Samples) -> NDArray[np.uint64]:
     """
     multipliers = fingerprint_multipliers(X.shape[1])
     if sparse.issparse(X):
-        terms = multipliers[X.indices] * mixed_bits(X.data)
+        terms = multipliers[X.indices] * _mixed_bits(X.data)
         ends: NDArray[np.uint64] = np.zeros(len(terms) + 1, dtype=np.uint64)
         ends[1:] = np.cumsum(terms)
         ends = ends[X.indptr]
         return np.diff(ends)
     prints = np.empty(len(X), dtype=np.uint64)
-    for start in range(0, len(X), HASHED_TOGETHER):
-        rows = slice(start, start + HASHED_TOGETHER)
-        prints[rows] = mixed_bits(np.ascontiguousarray(X[rows])) @ multipliers
+    for start in range(0, len(X), _HASHED_TOGETHER):
+        rows = slice(start, start + _HASHED_TOGETHER)
+        prints[rows] = _mixed_bits(np.ascontiguousarray(X[rows])) @ multipliers
     return prints
 
 
 def fingerprint_multipliers(n_features: int) -> NDArray[np.uint64]:
     """Return one fixed number per feature."""
-    rng = np.random.default_rng(FINGERPRINT_SEED)
+    rng = np.random.default_rng(_FINGERPRINT_SEED)
     return np.asarray(rng.integers(0, 2**64, size=n_features, dtype=np.uint64))
 
 
-def mixed_bits(values: FloatArray) -> NDArray[np.uint64]:
+def _mixed_bits(values: FloatArray) -> NDArray[np.uint64]:
     """Return the bits of the values, mixed; zero stays zero."""
     # Adding zero turns minus zero, which has other bits, into plus zero.
     words = (values + 0.0).view(np.uint32 if values.dtype == np.float32 else np.uint64)
@@ -322,27 +322,27 @@ def mixed_bits(values: FloatArray) -> NDArray[np.uint64]:
 # proof, so what is found is a warning.
 
 
-def looked_at(n_samples: int) -> IntArray:
+def _looked_at(n_samples: int) -> IntArray:
     """Return the rows among which copies are looked for: all of them, or random ones."""
     if n_samples <= MOST_ROWS:
         return np.arange(n_samples)
-    return np.random.default_rng(ROW_SEED).choice(n_samples, MOST_ROWS, replace=False)
+    return np.random.default_rng(_ROW_SEED).choice(n_samples, MOST_ROWS, replace=False)
 
 
-def rounded(X: FloatArray) -> FloatArray:
+def _rounded(X: FloatArray) -> FloatArray:
     """Return columns as whole multiples of a millionth of their standard deviations.
 
     Constants, NaN and numbers that stand for gaps have no place in this, and stay as they are.
     """
-    are_numbers = np.abs(X) < LARGEST_NUMBER
+    are_numbers = np.abs(X) < _LARGEST_NUMBER
     numbers, counts = np.where(are_numbers, X, 0.0), np.maximum(are_numbers.sum(axis=0), 1)
     deviations = np.where(are_numbers, numbers - numbers.sum(axis=0) / counts, 0.0)
-    units = ROUNDING * np.sqrt(np.square(deviations).sum(axis=0) / counts)
+    units = _ROUNDING * np.sqrt(np.square(deviations).sum(axis=0) / counts)
     multiples = np.rint(numbers / np.where(units > 0, units, 1.0))
     return np.where(are_numbers & (units > 0), multiples, X)
 
 
-def hidden_copies(cells: NDArray[np.uint64], labels: NDArray[np.uint64]) -> HiddenCopies | None:
+def _hidden_copies(cells: NDArray[np.uint64], labels: NDArray[np.uint64]) -> _HiddenCopies | None:
     """Return the copies that one column or rounding hides, or None if none were found.
 
     Parameters
@@ -359,45 +359,45 @@ def hidden_copies(cells: NDArray[np.uint64], labels: NDArray[np.uint64]) -> Hidd
     """
     cells = np.vstack([cells, labels])
     prints = cells.sum(axis=0, dtype=np.uint64)
-    share = repeated_share(prints)
-    if share > LARGEST_SHARE:
-        return HiddenCopies(share) if are_copies(prints, cells) else None
-    return hiding_column(prints, cells, range(len(cells) - 1))
+    share = _repeated_share(prints)
+    if share > _LARGEST_SHARE:
+        return _HiddenCopies(share) if _are_copies(prints, cells) else None
+    return _hiding_column(prints, cells, range(len(cells) - 1))
 
 
-def hiding_column(
+def _hiding_column(
     prints: NDArray[np.uint64], cells: NDArray[np.uint64], columns: range
-) -> HiddenCopies | None:
+) -> _HiddenCopies | None:
     """Return the copies that one of some columns hides, or None.
 
     Rows that agree without one column also agree without several. So columns are left out together
     first, and their halves only if rows then repeat.
     """
     left = prints - cells[columns.start : columns.stop].sum(axis=0, dtype=np.uint64)
-    share, size = repeated_share(left), len(columns)
-    if share <= LARGEST_SHARE or not size:
+    share, size = _repeated_share(left), len(columns)
+    if share <= _LARGEST_SHARE or not size:
         return None
     if size == 1:
         others = np.delete(cells, columns.start, axis=0)
-        return HiddenCopies(share, columns.start) if are_copies(left, others) else None
+        return _HiddenCopies(share, columns.start) if _are_copies(left, others) else None
     halves = (columns[: size // 2], columns[size // 2 :])
-    found = (hiding_column(prints, cells, half) for half in halves)
+    found = (_hiding_column(prints, cells, half) for half in halves)
     return next((each for each in found if each), None)
 
 
-def repeated_share(prints: NDArray[np.uint64]) -> float:
+def _repeated_share(prints: NDArray[np.uint64]) -> float:
     """Return the share of rows that repeat another row."""
     ordered = np.sort(prints)
     return int((ordered[1:] == ordered[:-1]).sum()) / len(prints)
 
 
-def n_pairs(prints: NDArray[np.uint64]) -> int:
+def _n_pairs(prints: NDArray[np.uint64]) -> int:
     """Return the number of pairs of equal rows."""
     counts = np.unique(prints, return_counts=True)[1]
     return int((counts * (counts - 1) // 2).sum())
 
 
-def are_copies(prints: NDArray[np.uint64], cells: NDArray[np.uint64]) -> bool:
+def _are_copies(prints: NDArray[np.uint64], cells: NDArray[np.uint64]) -> bool:
     r"""Return whether rows that agree do so because they were copied.
 
     Let a share :math:`q \le 1/2` of all pairs of rows agree in a column. If the rows that agree in
@@ -412,12 +412,12 @@ def are_copies(prints: NDArray[np.uint64], cells: NDArray[np.uint64]) -> bool:
     cells : array of shape (n_columns, n_rows)
         What each column, and the label, adds to them.
     """
-    pairs, n_rows = n_pairs(prints), len(prints)
-    if pairs < FEWEST_PAIRS:
+    pairs, n_rows = _n_pairs(prints), len(prints)
+    if pairs < _FEWEST_PAIRS:
         return False
-    shares = np.array([n_pairs(terms) for terms in cells]) / (n_rows * (n_rows - 1) / 2)
+    shares = np.array([_n_pairs(terms) for terms in cells]) / (n_rows * (n_rows - 1) / 2)
     telling = np.flatnonzero(shares <= 0.5)
-    limits = np.maximum(shares, LARGEST_GAIN**-2) ** -0.5
-    gains = (n_pairs(prints - cells[place]) / pairs for place in telling)
+    limits = np.maximum(shares, _LARGEST_GAIN**-2) ** -0.5
+    gains = (_n_pairs(prints - cells[place]) / pairs for place in telling)
     are_few = (gain <= limit for gain, limit in zip(gains, limits[telling], strict=True))
     return len(telling) > 0 and all(are_few)

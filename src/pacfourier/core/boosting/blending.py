@@ -16,10 +16,10 @@ from pacfourier.core.boosting.cosine_model import CosineModel
 from pacfourier.core.boosting.objectives import Objective
 
 # Where classes are separated the best weight would be infinite.
-LARGEST_WEIGHT = 4.5
+_LARGEST_WEIGHT = 4.5
 # Amounts are only averaged: a single wild label among the validation rows must not amplify all
 # predictions.
-LARGEST_SUM_OF_AMOUNTS = 1.0
+_LARGEST_SUM_OF_AMOUNTS = 1.0
 
 
 class Blend(NamedTuple):
@@ -79,13 +79,13 @@ def best_blend(
         losses, residuals = objective.losses(constant + np.tensordot(weights, pulls, 1), labels)
         return float((losses * shares).sum()), -np.tensordot(pulls, residuals * shares, 2)
 
-    largest_sum = np.inf if objective.is_odds else LARGEST_SUM_OF_AMOUNTS
+    largest_sum = np.inf if objective.is_odds else _LARGEST_SUM_OF_AMOUNTS
     found = minimize(
         mean_loss,
         np.eye(len(parts))[0],
         jac=True,
         method="SLSQP",
-        bounds=[(0, LARGEST_WEIGHT)] * len(parts),
+        bounds=[(0, _LARGEST_WEIGHT)] * len(parts),
         constraints=LinearConstraint(np.ones(len(parts)), 0, largest_sum),
         options={"ftol": 1e-9},
     )

@@ -26,9 +26,9 @@ MOST_KNOTS, MOST_CODES, MOST_NUMBERS = 255, 2048, 2**28
 # Frequencies see at most so many columns of sparse samples. The linear part sees all of them.
 WIDEST = 4096
 # Numbers that are made at a time when rows are coded (16 MB in single precision).
-CODED_NUMBERS = 2**22
+_CODED_NUMBERS = 2**22
 # Each interval between knots holds at least so many rows on average.
-ROWS_PER_KNOT = 50
+_ROWS_PER_KNOT = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,19 +73,19 @@ class Columns:
         if not self.knots:
             return measured
         if is_tensor(X):
-            parts = [piecewise_codes(X[:, j], each) for j, each in self.knots.items()]
+            parts = [_piecewise_codes(X[:, j], each) for j, each in self.knots.items()]
         else:
-            parts = [array_codes(X, self.knots)]
+            parts = [_array_codes(X, self.knots)]
         return namespace(X).concatenate([measured, *parts], 1)
 
 
-def piecewise_codes(values: Any, knots: FloatArray) -> Any:
+def _piecewise_codes(values: Any, knots: FloatArray) -> Any:
     """Return the codes of one column, of shape (n_samples, n_knots - 1)."""
     starts, widths = (matching(values, each) for each in (knots[:-1], np.diff(knots)))
     return CODE_UNIT * namespace(values).clip((values[:, None] - starts) / widths, 0, 1)
 
 
-def array_codes(X: FloatArray, knots: dict[int, FloatArray]) -> FloatArray:
+def _array_codes(X: FloatArray, knots: dict[int, FloatArray]) -> FloatArray:
     """Return the codes of all columns that have knots, in one compiled loop."""
     from pacfourier.core import loops
 
@@ -115,7 +115,7 @@ def described_columns(X: Samples, copies: FloatArray, *, coded: bool) -> Columns
     means, variances = column_moments(X, copies)
     lowest, highest = (host(_extremes(X, which)) for which in ("min", "max"))
     is_pair = _have_two_values(X, lowest, highest)
-    units = column_units(np.sqrt(variances), highest - lowest, is_pair)
+    units = _column_units(np.sqrt(variances), highest - lowest, is_pair)
     columns = Columns(
         units, _knots(X, np.isfinite(units) & ~is_pair) if coded else {}, means / units
     )
@@ -127,7 +127,7 @@ def described_columns(X: Samples, copies: FloatArray, *, coded: bool) -> Columns
 def _input_means(columns: Columns, X: Any, copies: FloatArray) -> FloatArray:
     """Return the means of columns and codes. Codes are made for a block of rows at a time."""
     total = np.zeros(len(columns.centres) + sum(len(each) - 1 for each in columns.knots.values()))
-    size = CODED_NUMBERS // len(total)
+    size = _CODED_NUMBERS // len(total)
     for start in range(0, X.shape[0], size):
         rows = slice(start, start + size)
         means, _ = column_moments(columns._coded(X[rows]), copies[rows])
@@ -157,7 +157,7 @@ def _extremes(X: Any, which: str) -> Any:
     return found.values if is_tensor(X) else found
 
 
-def column_units(
+def _column_units(
     deviations: FloatArray, ranges: FloatArray, is_pair: NDArray[np.bool_]
 ) -> FloatArray:
     """Return the unit in which each column is measured.
@@ -183,7 +183,7 @@ def _knots(X: Any, is_used: Any) -> dict[int, FloatArray]:
     """Return knots at the distinct values of each column, or at quantiles of them."""
     distinct = {j: np.unique(host(X[:, j])).astype(np.float64) for j in np.flatnonzero(is_used)}
     codes = min(MOST_CODES, MOST_NUMBERS // X.shape[0])
-    most = min(MOST_KNOTS, codes // max(len(distinct), 1), X.shape[0] // ROWS_PER_KNOT)
+    most = min(MOST_KNOTS, codes // max(len(distinct), 1), X.shape[0] // _ROWS_PER_KNOT)
     if most < 2:
         return {}
     return {int(j): _spread_values(values, most + 1) for j, values in distinct.items()}

@@ -23,7 +23,7 @@ PackedObjective = Callable[[FloatArray], tuple[float, FloatArray]]
 # Rows of a task, for long samples and for mini-batches. Two threads share a mini-batch of 500 rows.
 ROWS_PER_TASK, ROWS_PER_SLICE = 8 * ROW_BLOCK, 256
 # Pairs of vectors that L-BFGS remembers.
-MEMORY = 8
+_MEMORY = 8
 
 
 class CosineModel(NamedTuple):
@@ -167,14 +167,16 @@ def _partial_gradient(
     _, cosine_weights, sine_weights, slopes, _ = typed = model.astype(X.dtype)
     loss, gradient = 0.0, model.zeros()
     seen = first_columns(X, model.frequencies)
-    for rows, cosines, sines in wave_blocks(seen, model.frequencies):
+    for rows, cosines, sines in _wave_blocks(seen, model.frequencies):
         block = X[rows]
-        scores = block_scores(typed, block, cosines, sines)
+        scores = _block_scores(typed, block, cosines, sines)
         values, residuals[rows] = losses(scores, labels[rows])
         weights = sample_weight[rows, np.newaxis]
         loss += float((values * weights).sum())
         pull = (residuals[rows] * weights).astype(X.dtype)
-        turning = product(pull, cosine_weights.T) * sines - product(pull, sine_weights.T) * cosines
+        turning = (
+            _product(pull, cosine_weights.T) * sines - _product(pull, sine_weights.T) * cosines
+        )
         parts = (
             -transposed_product(turning, seen[rows]),
             transposed_product(cosines, pull),
@@ -193,7 +195,7 @@ def first_columns(X: Samples, frequencies: FloatArray) -> Samples:
     return X if n_seen == X.shape[1] else X[:, :n_seen]
 
 
-def wave_blocks(
+def _wave_blocks(
     X: Samples, frequencies: FloatArray
 ) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
     """Yield blocks of rows with the cosines and sines of their phases."""
@@ -206,15 +208,15 @@ def wave_blocks(
         yield rows, cosines, sines
 
 
-def block_scores(
+def _block_scores(
     model: CosineModel, block: Samples, cosines: FloatArray, sines: FloatArray
 ) -> FloatArray:
     """Return the scores of a block of rows whose cosines and sines are known."""
-    scores = product(cosines, model.cosines) + product(sines, model.sines) + model.intercepts
-    return scores + product(block, model.linear) if len(model.linear) else scores
+    scores = _product(cosines, model.cosines) + _product(sines, model.sines) + model.intercepts
+    return scores + _product(block, model.linear) if len(model.linear) else scores
 
 
-def product(block: Samples, weights: FloatArray) -> FloatArray:
+def _product(block: Samples, weights: FloatArray) -> FloatArray:
     """Return ``block @ weights`` for a dense or sparse block of rows, without false warnings.
 
     With five columns in single precision OpenBLAS 0.3.31 also computes with lanes that it then
@@ -233,14 +235,14 @@ def model_scores(X: Samples, model: CosineModel) -> FloatArray:
     def fill(start: int) -> None:
         task = slice(start, start + ROWS_PER_TASK)
         seen = first_columns(X[task], model.frequencies)
-        for rows, cosines, sines in wave_blocks(seen, model.frequencies):
-            scores[task][rows] = block_scores(typed, X[task][rows], cosines, sines)
+        for rows, cosines, sines in _wave_blocks(seen, model.frequencies):
+            scores[task][rows] = _block_scores(typed, X[task][rows], cosines, sines)
 
     run_tasks(fill, range(0, X.shape[0], ROWS_PER_TASK))
     return scores
 
 
-def penalised_gradient(
+def _penalised_gradient(
     model: CosineModel,
     X: Samples,
     labels: FloatArray,
@@ -281,7 +283,7 @@ def moved_model(
             model.packed(),
             jac=True,
             method="L-BFGS-B",
-            options={"maxiter": n_steps, "maxcor": MEMORY},
+            options={"maxiter": n_steps, "maxcor": _MEMORY},
         )
     return model.unpacked(np.asarray(found.x))
 
@@ -300,7 +302,7 @@ def packed_objective(X: Samples, model: CosineModel, loss: PenalisedLoss) -> Pac
     """Return the penalised loss and its gradient, as a function of the packed parameters."""
 
     def objective(vector: FloatArray) -> tuple[float, FloatArray]:
-        value, gradient = penalised_gradient(model.unpacked(vector), X, *loss)
+        value, gradient = _penalised_gradient(model.unpacked(vector), X, *loss)
         return value, gradient.packed()
 
     return objective

@@ -30,8 +30,8 @@ from pacfourier.core.threads import single_threaded_blas
 # How fast the means of gradients and of their squares forget.
 FIRST_MEMORY, SECOND_MEMORY = 0.9, 0.99
 # Share of the run in which the rate rises.
-RISE = 0.2
-NO_PENALTIES = Penalties(0.0, 0.0)
+_RISE = 0.2
+_NO_PENALTIES = Penalties(0.0, 0.0)
 
 
 class Decays(NamedTuple):
@@ -63,7 +63,7 @@ class Labelled(NamedTuple):
         return len(self.labels)
 
 
-class RowsToTake(Protocol):
+class _RowsToTake(Protocol):
     """Labelled rows of which some can be taken."""
 
     @property
@@ -76,9 +76,9 @@ class RowsToTake(Protocol):
 
 def one_cycle(progress: float) -> float:
     """Return the rate relative to its peak: it rises for a fifth of the run, then falls to zero."""
-    if progress < RISE:
-        return progress / RISE
-    return 0.5 * (1 + math.cos(math.pi * (progress - RISE) / (1 - RISE)))
+    if progress < _RISE:
+        return progress / _RISE
+    return 0.5 * (1 + math.cos(math.pi * (progress - _RISE) / (1 - _RISE)))
 
 
 @dataclass
@@ -91,7 +91,7 @@ class Descent:
     first: CosineModel
     second: CosineModel
     step: int = 0
-    penalties: Penalties = NO_PENALTIES
+    penalties: Penalties = _NO_PENALTIES
 
     @classmethod
     def start(
@@ -99,7 +99,7 @@ class Descent:
         model: CosineModel,
         losses: Losses,
         decays: Decays,
-        penalties: Penalties = NO_PENALTIES,
+        penalties: Penalties = _NO_PENALTIES,
     ) -> Self:
         """Return the descent before its first step. It works on a copy, in single precision."""
         single = model.astype(np.float32)
@@ -134,7 +134,7 @@ class Descent:
             loops.adam(part.ravel(), slope.ravel(), first.ravel(), second.ravel(), factors)
         return float(loss)
 
-    def pass_over(self, rows: RowsToTake, order: IntArray, batch_size: int, rates: Any) -> float:
+    def pass_over(self, rows: _RowsToTake, order: IntArray, batch_size: int, rates: Any) -> float:
         """Make one step per mini-batch of rows in an order, and return the mean loss.
 
         ``rates`` is a function of the number of the step.
@@ -147,7 +147,7 @@ class Descent:
 def passes_over(
     X: Samples,
     descent: Descent,
-    rows: RowsToTake,
+    rows: _RowsToTake,
     orders: Iterable[IntArray],
     batch_size: int,
     rates: Any,

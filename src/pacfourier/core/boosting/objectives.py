@@ -15,12 +15,12 @@ from pacfourier.core.boosting.cosine_model import Losses, square_losses
 
 # Errors of standardised labels from which the Huber loss grows linearly. At 1.345 the squared loss
 # is only 5 % more efficient when errors are normal.
-HUBER_BEND = 1.345
+_HUBER_BEND = 1.345
 # A class that none of the rows has is taken to be so frequent, or its best score would be infinite.
-RAREST = 1e-6
+_RAREST = 1e-6
 
 
-def softmax_losses(scores: FloatArray, labels: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _softmax_losses(scores: FloatArray, labels: FloatArray) -> tuple[FloatArray, FloatArray]:
     r"""Return :math:`-y_k \ln p_k` with :math:`p_k = e^{f_k} / \sum_j e^{f_j}`, and y - p."""
     logs: FloatArray = log_softmax(scores)
     return -labels * logs, labels - namespace(logs).exp(logs)
@@ -34,7 +34,7 @@ def log_softmax(scores: FloatArray) -> FloatArray:
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
 
-def logistic_losses(scores: FloatArray, labels: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _logistic_losses(scores: FloatArray, labels: FloatArray) -> tuple[FloatArray, FloatArray]:
     r"""Return :math:`\ln(1 + e^f) - y f` for labels 0 or 1, and y - 1 / (1 + exp(-f))."""
     xp = namespace(scores)
     return xp.logaddexp(xp.zeros_like(scores), scores) - labels * scores, labels - sigmoid(scores)
@@ -46,26 +46,26 @@ def sigmoid(scores: FloatArray) -> FloatArray:
     return np.asarray(special.expit(scores))
 
 
-def absolute_losses(scores: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _absolute_losses(scores: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return absolute errors, and the signs of what is missing."""
     rest = values - scores
     return abs(rest), namespace(rest).sign(rest)
 
 
-def huber_losses(scores: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _huber_losses(scores: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     r"""Return :math:`r^2 / 2` for errors up to a bend b, and :math:`b (|r| - b / 2)` beyond."""
     rest = values - scores
-    bounded = rest.clip(-HUBER_BEND, HUBER_BEND)
+    bounded = rest.clip(-_HUBER_BEND, _HUBER_BEND)
     return bounded * (rest - bounded / 2), bounded
 
 
 def _log_shares(means: FloatArray) -> FloatArray:
-    logs: FloatArray = np.log(means.clip(RAREST))
+    logs: FloatArray = np.log(means.clip(_RAREST))
     return logs - logs.mean()
 
 
 def _log_odds(means: FloatArray) -> FloatArray:
-    odds: FloatArray = special.logit(means.clip(RAREST, 1 - RAREST))
+    odds: FloatArray = special.logit(means.clip(_RAREST, 1 - _RAREST))
     return odds
 
 
@@ -82,9 +82,9 @@ class Objective(NamedTuple):
 
 
 OBJECTIVES = {
-    "softmax": Objective(softmax_losses, _log_shares, is_odds=True),
-    "logistic": Objective(logistic_losses, _log_odds, is_odds=True),
+    "softmax": Objective(_softmax_losses, _log_shares, is_odds=True),
+    "logistic": Objective(_logistic_losses, _log_odds, is_odds=True),
     "squared_error": Objective(square_losses, lambda means: means),
-    "absolute_error": Objective(absolute_losses, lambda means: means),
-    "huber": Objective(huber_losses, lambda means: means),
+    "absolute_error": Objective(_absolute_losses, lambda means: means),
+    "huber": Objective(_huber_losses, lambda means: means),
 }

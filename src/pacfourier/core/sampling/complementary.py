@@ -18,10 +18,10 @@ from pacfourier.core.threads import run_tasks
 
 # Added to the mean squares of all columns; those of a candidate are one together. Differences of
 # near copies may be as small as its root, and a linear model can still use them.
-RIDGE = 1e-5
+_RIDGE = 1e-5
 # Gains below this share of the outputs' variance are rounding errors or due to the ridge, and count
 # as equal. Chance alone explains more than that on a million rows.
-NEGLIGIBLE_GAIN = 1e-5
+_NEGLIGIBLE_GAIN = 1e-5
 # A thread computes the products of so many rows with so many others.
 _ROWS_TOGETHER = 256
 # Relative to the largest value of an output; a smaller standard deviation is a rounding error.
@@ -59,7 +59,7 @@ class _ColumnProducts(NamedTuple):
     def gains(self, aligned: FloatArray, gram: FloatArray) -> FloatArray:
         """Return how much of the residuals each candidate explains, or zero if it is negligible."""
         gains = _explained_gains(aligned, gram)
-        gains[gains < NEGLIGIBLE_GAIN * self.total] = 0.0
+        gains[gains < _NEGLIGIBLE_GAIN * self.total] = 0.0
         return gains
 
 
@@ -82,7 +82,7 @@ def column_products(
     """
     shares = weights / weights.sum()
     roots = np.sqrt(shares).astype(waves.dtype)
-    outputs = standardised(outputs, shares).astype(waves.dtype) * roots[:, np.newaxis]
+    outputs = _standardised(outputs, shares).astype(waves.dtype) * roots[:, np.newaxis]
     # The intercept is taken out of the columns, and all later work is done on their products.
     waves = waves - (waves @ shares.astype(waves.dtype))[..., np.newaxis]
     waves *= roots
@@ -129,7 +129,7 @@ def forward_choice(products: _ColumnProducts, size: int) -> IntArray:
         for i in (0, 1):
             column, before = i * len(merits) + chosen[k], taken[: 2 * k + i]
             rest = columns[column] - before[:, column] @ before
-            length = np.sqrt(max(rest[column], 0.0) + RIDGE)
+            length = np.sqrt(max(rest[column], 0.0) + _RIDGE)
             taken[2 * k + i] = rest / length
             new = taken[2 * k + i].reshape(2, len(merits))
             aligned -= new[..., np.newaxis] * (aligned[i, chosen[k]] / length)
@@ -168,7 +168,7 @@ def _left_over(products: _ColumnProducts, chosen: IntArray) -> tuple[FloatArray,
     rows = products.columns[columns].astype(np.float64)
     values, vectors = np.linalg.eigh(rows[:, columns])
     # Rounding may leave eigenvalues slightly negative.
-    roots = (vectors / np.sqrt(np.maximum(values, 0.0) + RIDGE)).T
+    roots = (vectors / np.sqrt(np.maximum(values, 0.0) + _RIDGE)).T
     taken = roots @ rows
     flat = products.aligned.reshape(2 * n_candidates, -1)
     explained = (taken.T @ (roots @ flat[columns])).reshape(products.aligned.shape)
@@ -178,7 +178,7 @@ def _left_over(products: _ColumnProducts, chosen: IntArray) -> tuple[FloatArray,
     return products.aligned - explained, products.gram - np.stack(shared)
 
 
-def standardised(outputs: FloatArray, shares: FloatArray) -> FloatArray:
+def _standardised(outputs: FloatArray, shares: FloatArray) -> FloatArray:
     """Return outputs of mean zero and variance one under weights of sum one. Constants are zero."""
     centred = outputs - shares @ outputs
     deviations = np.sqrt(shares @ centred**2)
@@ -208,8 +208,8 @@ def _explained_gains(aligned: FloatArray, gram: FloatArray) -> FloatArray:
     -------
     gains : array of shape (n_candidates,)
     """
-    cosines, crossed, sines = gram[0] + RIDGE, gram[1], gram[2] + RIDGE
+    cosines, crossed, sines = gram[0] + _RIDGE, gram[1], gram[2] + _RIDGE
     squares = np.einsum("imk,jmk->ijm", aligned, aligned)
     weighted = sines * squares[0, 0] - 2 * crossed * squares[0, 1] + cosines * squares[1, 1]
     # Rounding may leave c.c or s.s slightly negative.
-    return weighted / np.maximum(cosines * sines - crossed**2, RIDGE**2)
+    return weighted / np.maximum(cosines * sines - crossed**2, _RIDGE**2)

@@ -20,7 +20,7 @@ from pacfourier.tabular.reading.table_blocks import (
 )
 
 # pandas names the row numbers so that it writes to a Parquet file.
-ROW_NUMBERS = "__index_level_"
+_ROW_NUMBERS = "__index_level_"
 
 
 class ParquetTable:
@@ -35,12 +35,12 @@ class ParquetTable:
     def __init__(self, path: Path, reading: Reading) -> None:
         self.name, self.notes = path.name, list[str]()
         self._path, self._missing = path, reading.missing
-        with arrow_errors(path, "Parquet"), parquet.ParquetFile(path, memory_map=True) as file:
+        with _arrow_errors(path, "Parquet"), parquet.ParquetFile(path, memory_map=True) as file:
             names, metadata = file.schema_arrow.names, file.metadata
             groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-        self.names = column_names(names)
+        self.names = _column_names(names)
         self.n_rows = metadata.num_rows
-        check_rows(self.n_rows, self.name)
+        _check_rows(self.n_rows, self.name)
         n_bytes = sum(group.total_byte_size for group in groups)
         self._n_together = rows_per_block(n_bytes, self.n_rows, len(names))
 
@@ -48,7 +48,7 @@ class ParquetTable:
         """Yield the rows in order, block by block."""
         chosen = chosen_names(names, self.names)
         with (
-            arrow_errors(self._path, "Parquet"),
+            _arrow_errors(self._path, "Parquet"),
             parquet.ParquetFile(self._path, memory_map=True) as file,
         ):
             for batch in file.iter_batches(self._n_together, columns=chosen):
@@ -73,8 +73,8 @@ class ArrowTable:
             schema = batch.schema
             self.n_rows += batch.num_rows
             n_memory += batch.nbytes
-        check_rows(self.n_rows, self.name)
-        self.names = column_names(schema.names if schema is not None else [])
+        _check_rows(self.n_rows, self.name)
+        self.names = _column_names(schema.names if schema is not None else [])
         self._n_together = rows_per_block(n_memory, self.n_rows, len(self.names))
 
     def blocks(self, names: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
@@ -89,8 +89,8 @@ class ArrowTable:
         if not isinstance(self._source, Path):
             yield from self._source.to_batches()
             return
-        with arrow_errors(self._source, "Arrow"), pa.memory_map(str(self._source)) as file:
-            yield from file_batches(file)
+        with _arrow_errors(self._source, "Arrow"), pa.memory_map(str(self._source)) as file:
+            yield from _file_batches(file)
 
 
 class FrameTable:
@@ -106,7 +106,7 @@ class FrameTable:
         self.name, self.notes, self._missing = "data frame", list[str](), reading.missing
         self.names = checked_names(list(frame.columns))
         self.n_rows = len(frame)
-        check_rows(self.n_rows, self.name)
+        _check_rows(self.n_rows, self.name)
         self._frame = frame.set_axis(self.names, axis="columns")
         n_bytes = int(frame.memory_usage(index=False).sum())
         self._n_together = rows_per_block(n_bytes, self.n_rows, len(self.names))
@@ -119,7 +119,7 @@ class FrameTable:
             yield with_gaps(rows, self._missing)
 
 
-def file_batches(file: Any) -> Iterator[pa.RecordBatch]:
+def _file_batches(file: Any) -> Iterator[pa.RecordBatch]:
     """Yield the batches of an Arrow file, which is of one of two formats."""
     try:
         reader = ipc.open_file(file)
@@ -131,19 +131,19 @@ def file_batches(file: Any) -> Iterator[pa.RecordBatch]:
         yield reader.get_batch(number)
 
 
-def column_names(names: list[str]) -> list[str]:
+def _column_names(names: list[str]) -> list[str]:
     """Return the names of the columns of a file, without the row numbers that pandas wrote."""
-    return checked_names([name for name in names if not name.startswith(ROW_NUMBERS)])
+    return checked_names([name for name in names if not name.startswith(_ROW_NUMBERS)])
 
 
-def check_rows(n_rows: int, name: str) -> None:
+def _check_rows(n_rows: int, name: str) -> None:
     """Raise an error if a table has no rows."""
     if n_rows == 0:
         raise InputError(f"data must have rows, got none in {name!r}.")
 
 
 @contextmanager
-def arrow_errors(path: Path, kind: str) -> Iterator[None]:
+def _arrow_errors(path: Path, kind: str) -> Iterator[None]:
     """Turn the errors of a reader of Arrow into an ``InputError``."""
     try:
         yield

@@ -20,16 +20,16 @@ from pacfourier.tabular.reading.table_blocks import (
 )
 from pacfourier.tabular.reading.text_files import checked_text_file
 
-SEPARATORS = (",", ";", "\t", "|")
+_SEPARATORS = (",", ";", "\t", "|")
 # How separators may be written that are hard to type.
-SPELLED = {"tab": "\t", "\\t": "\t"}
+_SPELLED = {"tab": "\t", "\\t": "\t"}
 # How many lines the separator is found from.
-FIRST_LINES = 50
+_FIRST_LINES = 50
 # Arrow reads ahead by 32 pieces of this size. A piece must hold a whole line, and work on it has a
 # fixed cost per column, so pieces of tables with long lines or many columns are larger.
 PIECE_BYTES, PIECE_BYTES_PER_COLUMN, LARGEST_PIECE = 2**19, 512, 2**26
 # Arrow says so of a line that is longer than a piece.
-TOO_LONG = "straddling"
+_TOO_LONG = "straddling"
 
 
 class CsvTable:
@@ -57,7 +57,7 @@ class CsvTable:
         chosen = chosen_names(names, self.names)
         # No names would mean all of them to Arrow.
         size = block_bytes(len(self.names))
-        for batches in grouped(self._batches(chosen or self.names[:1]), size):
+        for batches in _grouped(self._batches(chosen or self.names[:1]), size):
             frame = frame_of_batch(pa.Table.from_batches(batches).combine_chunks())
             yield frame if chosen else frame[[]]
 
@@ -90,7 +90,7 @@ class CsvTable:
             except pa.ArrowInvalid as error:
                 self._check_lines()
                 why = str(error)
-                if TOO_LONG in why:
+                if _TOO_LONG in why:
                     why = (
                         f"a row of more than {size:,} bytes: leave out the column with the longest "
                         "texts, or save the table as Parquet"
@@ -102,9 +102,9 @@ class CsvTable:
     def _found_separator(self, separator: str | None) -> str:
         if separator is None:
             with self._file.characters() as lines:
-                first = list(islice((line for line in lines if line.strip()), FIRST_LINES))
-            return found_separator(first)
-        separator = SPELLED.get(separator, separator)
+                first = list(islice((line for line in lines if line.strip()), _FIRST_LINES))
+            return _found_separator(first)
+        separator = _SPELLED.get(separator, separator)
         if len(separator) != 1 or not separator.isascii() or separator in '\r\n"':
             raise InputError(
                 f"--separator must be one character, such as ';' or 'tab', got {separator!r}."
@@ -113,7 +113,7 @@ class CsvTable:
 
     def _read_names(self) -> list[str]:
         with self._file.characters() as lines:
-            header = first_fields(lines, self._separator)
+            header = _first_fields(lines, self._separator)
         names = [name.strip() for name in header]
         if not any(names):
             raise InputError(
@@ -133,10 +133,10 @@ class CsvTable:
     def _check_lines(self) -> None:
         """Raise an error that names the first line that cannot be read, if there is one."""
         with self._file.characters() as lines:
-            check_fields(lines, self._separator)
+            _check_fields(lines, self._separator)
 
 
-def grouped(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[list[pa.RecordBatch]]:
+def _grouped(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[list[pa.RecordBatch]]:
     """Yield batches together that make a block of so many bytes."""
     group: list[pa.RecordBatch] = []
     n_bytes = 0
@@ -150,7 +150,7 @@ def grouped(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[list[pa.Re
         yield group
 
 
-def found_separator(lines: Sequence[str]) -> str:
+def _found_separator(lines: Sequence[str]) -> str:
     """Return the separator with which the first lines have the same number of fields, and most.
 
     If there is none, it is the one with the most fields in the first line, or else the comma.
@@ -162,15 +162,15 @@ def found_separator(lines: Sequence[str]) -> str:
     """
 
     def rank(separator: str) -> tuple[bool, int]:
-        counts = numbers_of_fields(lines, separator)
+        counts = _numbers_of_fields(lines, separator)
         # The last line may end within quotes.
         whole = counts[:-1] or counts
         return whole[0] > 1 and len(set(whole)) == 1, whole[0]
 
-    return max(SEPARATORS, key=rank)
+    return max(_SEPARATORS, key=rank)
 
 
-def numbers_of_fields(lines: Sequence[str], separator: str) -> list[int]:
+def _numbers_of_fields(lines: Sequence[str], separator: str) -> list[int]:
     """Return how many fields each line has; [0] if the lines cannot be split so."""
     try:
         return [len(fields) for fields in csv.reader(lines, delimiter=separator)] or [0]
@@ -178,7 +178,7 @@ def numbers_of_fields(lines: Sequence[str], separator: str) -> list[int]:
         return [0]
 
 
-def first_fields(lines: Iterable[str], separator: str) -> list[str]:
+def _first_fields(lines: Iterable[str], separator: str) -> list[str]:
     """Return the fields of the first line that is not blank, which may go on over several lines."""
     try:
         return next(filter(None, csv.reader(lines, delimiter=separator)), [])
@@ -186,7 +186,7 @@ def first_fields(lines: Iterable[str], separator: str) -> list[str]:
         raise InputError(f"the names of the columns must be valid CSV, got: {error}.") from None
 
 
-def check_fields(lines: Iterable[str], separator: str) -> None:
+def _check_fields(lines: Iterable[str], separator: str) -> None:
     """Raise an error that names the first line with more or fewer fields than the first line.
 
     Parameters

@@ -20,7 +20,7 @@ from pacfourier.tabular.reading.table_blocks import (
 from pacfourier.tabular.reading.text_files import checked_text_file
 
 # Larger whole numbers become floats.
-LARGEST_INTEGER = 2**63 - 1
+_LARGEST_INTEGER = 2**63 - 1
 
 
 class JsonTable:
@@ -44,7 +44,7 @@ class JsonTable:
         for _, row in self._rows():
             self.n_rows += 1
             for name, value in row.items():
-                self._types.setdefault(name, set()).add(cell_type(value))
+                self._types.setdefault(name, set()).add(_cell_type(value))
         if not self.n_rows:
             raise InputError(f"data must have rows, got none in {self.name!r}.")
         self.names = checked_names(list(self._types))
@@ -64,7 +64,7 @@ class JsonTable:
 
     def _frame(self, rows: list[dict[str, Any]], names: list[str]) -> pd.DataFrame:
         columns = {
-            name: typed_cells([row.get(name) for row in rows], self._types[name]) for name in names
+            name: _typed_cells([row.get(name) for row in rows], self._types[name]) for name in names
         }
         return with_gaps(pd.DataFrame(columns, index=range(len(rows))), self._missing)
 
@@ -85,13 +85,13 @@ class JsonTable:
         return row
 
 
-def cell_type(value: Any) -> type:
+def _cell_type(value: Any) -> type:
     """Return the type of a cell: float also for whole numbers that need more than 64 bits."""
-    is_large = type(value) is int and abs(value) > LARGEST_INTEGER
+    is_large = type(value) is int and abs(value) > _LARGEST_INTEGER
     return float if is_large else type(value)
 
 
-def typed_cells(values: list[Any], types: set[type]) -> Any:
+def _typed_cells(values: list[Any], types: set[type]) -> Any:
     """Return the cells of a column as one array, given the types of cells in the whole file."""
     found = types - {type(None)}
     if found == {bool}:
@@ -100,10 +100,10 @@ def typed_cells(values: list[Any], types: set[type]) -> Any:
         return pd.array(values, dtype="Int64")
     if found and found <= {int, float}:
         return np.array(values, dtype=np.float64)
-    return pd.array([cell_text(value) for value in values], dtype=TEXT)
+    return pd.array([_cell_text(value) for value in values], dtype=TEXT)
 
 
-def cell_text(value: Any) -> str | None:
+def _cell_text(value: Any) -> str | None:
     """Return a cell as text; None for a missing one. Lists and objects are written as JSON."""
     if value is None or value == "":
         return None

@@ -22,7 +22,7 @@ TEXT = pd.StringDtype("pyarrow", na_value=np.nan)
 # pandas names a column without a name so, and so does it name the row numbers that it writes.
 NO_NAME = "Unnamed: "
 # Types that are the same in every block, whether the block has gaps or not.
-PANDAS_TYPES = {
+_PANDAS_TYPES = {
     pa.string(): TEXT,
     pa.large_string(): TEXT,
     pa.string_view(): TEXT,
@@ -136,7 +136,7 @@ def frame_of_batch(batch: Any) -> pd.DataFrame:
     """Return a batch or table of Arrow as a data frame, with the same types in every block."""
     # Without the metadata of pandas, which would turn columns into an index.
     plain = batch.replace_schema_metadata(None)
-    frame = plain.to_pandas(types_mapper=PANDAS_TYPES.get, date_as_object=False)
+    frame = plain.to_pandas(types_mapper=_PANDAS_TYPES.get, date_as_object=False)
     # Names are looked up once per column and block, which is slow in an index of Arrow.
     frame.columns = frame.columns.astype(object)
     return frame

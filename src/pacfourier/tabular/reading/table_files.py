@@ -12,7 +12,7 @@ from pacfourier.tabular.reading.csv_files import CsvTable
 from pacfourier.tabular.reading.json_files import JsonTable
 from pacfourier.tabular.reading.table_blocks import Reading, Table
 
-READERS: dict[str, Callable[[Path, Reading], Table]] = {
+_READERS: dict[str, Callable[[Path, Reading], Table]] = {
     **dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz"), CsvTable),
     ".parquet": ParquetTable,
     **dict.fromkeys((".arrow", ".feather"), ArrowTable),
@@ -56,10 +56,10 @@ def _opened_file(path: Path, reading: Reading) -> Table:
     if not path.is_file():
         why = "it is a folder" if path.is_dir() else "no such file"
         raise InputError(f"data must be a file, got {str(path)!r}: {why}.")
-    suffix = next((end for end in READERS if path.name.lower().endswith(end)), None)
+    suffix = next((end for end in _READERS if path.name.lower().endswith(end)), None)
     if suffix is None:
         raise InputError(
-            f"data must end in one of {', '.join(READERS)}, got {path.name!r}: save the table in "
+            f"data must end in one of {', '.join(_READERS)}, got {path.name!r}: save the table in "
             "one of these formats."
         )
-    return READERS[suffix](path, reading)
+    return _READERS[suffix](path, reading)

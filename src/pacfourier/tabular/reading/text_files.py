@@ -12,12 +12,12 @@ from typing import Any, BinaryIO
 
 from pacfourier.errors import InputError
 
-CHUNK_BYTES = 2**20
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_CHUNK_BYTES = 2**20
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
-class TextFile:
+class _TextFile:
     """A text file whose encoding is known and whose bytes have been checked.
 
     Attributes
@@ -31,23 +31,23 @@ class TextFile:
 
     path: Path
     encoding: str
-    lines: "Lines"
+    lines: "_Lines"
 
     @contextmanager
     def characters(self) -> Iterator[io.TextIOBase]:
         """Open the file as text; a byte order mark is skipped, and line ends are kept."""
         encoding = "utf-8-sig" if self.encoding == "utf-8" else self.encoding
-        with reading_errors(self.path), opened(self.path) as file:
+        with _reading_errors(self.path), _opened(self.path) as file:
             yield io.TextIOWrapper(file, encoding=encoding, newline="")
 
     @contextmanager
     def utf8(self) -> Iterator[io.RawIOBase]:
         """Open the file as bytes in UTF-8, without blank lines at its beginning."""
-        with reading_errors(self.path), opened(self.path) as file:
-            yield Utf8Bytes(file, self.encoding)
+        with _reading_errors(self.path), _opened(self.path) as file:
+            yield _Utf8Bytes(file, self.encoding)
 
 
-class Lines:
+class _Lines:
     """What the lines of a text file are like, from its bytes.
 
     Attributes
@@ -76,7 +76,7 @@ class Lines:
         return max(self._n_ends.values()) + (self._n_begun > 0)
 
 
-class Utf8Bytes(io.RawIOBase):
+class _Utf8Bytes(io.RawIOBase):
     """The bytes of a text file in UTF-8, without byte order mark and leading blank lines.
 
     Parameters
@@ -88,7 +88,7 @@ class Utf8Bytes(io.RawIOBase):
 
     def __init__(self, file: BinaryIO, encoding: str) -> None:
         super().__init__()
-        self._pieces = utf8_pieces(file, encoding)
+        self._pieces = _utf8_pieces(file, encoding)
         self._ready = b""
 
     def readable(self) -> bool:
@@ -110,31 +110,31 @@ class Utf8Bytes(io.RawIOBase):
         return data[:end]
 
 
-def utf8_pieces(file: BinaryIO, encoding: str) -> Iterator[bytes]:
+def _utf8_pieces(file: BinaryIO, encoding: str) -> Iterator[bytes]:
     """Yield the bytes of a text file in UTF-8, piece by piece, with a line end after the last.
 
     A byte order mark and blank lines at the beginning are left out.
     """
     decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
     is_at_start = True
-    while data := file.read(CHUNK_BYTES):
+    while data := file.read(_CHUNK_BYTES):
         if decoder is not None:
             data = decoder.decode(data).encode()
         if is_at_start:
-            data = data.removeprefix(BYTE_ORDER_MARK).lstrip(b"\r\n")
+            data = data.removeprefix(_BYTE_ORDER_MARK).lstrip(b"\r\n")
         is_at_start = is_at_start and not data
         yield data
     # Arrow cannot read a line of names without an end.
     yield b"\n"
 
 
-def opened(path: Path) -> Any:
+def _opened(path: Path) -> Any:
     """Open a file that may be compressed, to read its bytes."""
     return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
 
 
 @contextmanager
-def reading_errors(path: Path) -> Iterator[None]:
+def _reading_errors(path: Path) -> Iterator[None]:
     """Turn the errors of a damaged or unreadable file into an ``InputError``."""
     try:
         yield
@@ -142,7 +142,7 @@ def reading_errors(path: Path) -> Iterator[None]:
         raise InputError(f"data must be a readable file, got {path.name!r}: {error}.") from None
 
 
-def checked_text_file(path: Path, encoding: str | None) -> tuple[TextFile, list[str]]:
+def checked_text_file(path: Path, encoding: str | None) -> tuple[_TextFile, list[str]]:
     """Read a file once to find its encoding and to check its bytes.
 
     Parameters
@@ -163,25 +163,25 @@ def checked_text_file(path: Path, encoding: str | None) -> tuple[TextFile, list[
         raise InputError(
             f"--encoding must be the name of an encoding, such as latin-1, got {encoding!r}."
         ) from None
-    decodes, lines = True, Lines()
-    with reading_errors(path), opened(path) as file:
-        while data := file.read(CHUNK_BYTES):
-            text, decodes = decoded(decoder, data) if decodes else ("", False)
-            check_zero_bytes(path, text if decodes else data)
+    decodes, lines = True, _Lines()
+    with _reading_errors(path), _opened(path) as file:
+        while data := file.read(_CHUNK_BYTES):
+            text, decodes = _decoded(decoder, data) if decodes else ("", False)
+            _check_zero_bytes(path, text if decodes else data)
             lines.add(data)
-    decodes = decodes and decoded(decoder, b"", final=True)[1]
+    decodes = decodes and _decoded(decoder, b"", final=True)[1]
     if decodes:
-        return TextFile(path, name, lines), []
+        return _TextFile(path, name, lines), []
     if encoding is not None:
         raise InputError(
             f"data must be text in the encoding {encoding!r}, got other bytes in {path.name!r}: "
             "name another with --encoding."
         )
     note = f"{path.name!r} is not UTF-8 and is read as Latin-1: see --encoding for others."
-    return TextFile(path, "iso8859-1", lines), [note]
+    return _TextFile(path, "iso8859-1", lines), [note]
 
 
-def decoded(decoder: Any, data: bytes, final: bool = False) -> tuple[str, bool]:
+def _decoded(decoder: Any, data: bytes, final: bool = False) -> tuple[str, bool]:
     """Return the text of some bytes, and whether they are valid in the encoding."""
     try:
         return decoder.decode(data, final), True
@@ -189,7 +189,7 @@ def decoded(decoder: Any, data: bytes, final: bool = False) -> tuple[str, bool]:
         return "", False
 
 
-def check_zero_bytes(path: Path, data: str | bytes) -> None:
+def _check_zero_bytes(path: Path, data: str | bytes) -> None:
     """Raise an error if a piece of a text file has a zero byte, as binary files have."""
     has_zero = "\0" in data if isinstance(data, str) else b"\0" in data
     if has_zero:

@@ -49,12 +49,12 @@ class TensorParts(NamedTuple):
         return TensorParts(*(new.view_as(old) for new, old in zip(pieces, self, strict=True)))
 
 
-def tensor_parts(model: CosineModel, X: torch.Tensor) -> TensorParts:
+def _tensor_parts(model: CosineModel, X: torch.Tensor) -> TensorParts:
     """Return the parameters of a model in the precision and on the device of X."""
     return TensorParts(*(torch.as_tensor(part, dtype=X.dtype, device=X.device) for part in model))
 
 
-class BlockGradient(NamedTuple):
+class _BlockGradient(NamedTuple):
     """What some rows add to the loss and the gradient, and their residuals."""
 
     loss: torch.Tensor
@@ -68,10 +68,10 @@ def block_gradient(
     labels: torch.Tensor,
     losses: Losses,
     sample_weight: torch.Tensor,
-) -> BlockGradient:
+) -> _BlockGradient:
     """Return the loss and gradient of some rows, with all work queued on the device."""
     frequencies, cosine_weights, sine_weights, slopes, _ = parts
-    cosines, sines, scores = waves_and_scores(X, parts)
+    cosines, sines, scores = _waves_and_scores(X, parts)
     found: Any = losses(scores, labels)  # type: ignore[arg-type]
     values, residuals = found
     weights = sample_weight[:, None]
@@ -85,16 +85,16 @@ def block_gradient(
         X.T @ push if len(slopes) else slopes,
         push.sum(dim=0),
     )
-    return BlockGradient((values * weights).sum(), gradient, residuals)
+    return _BlockGradient((values * weights).sum(), gradient, residuals)
 
 
-def blocks_of(X: torch.Tensor, n_frequencies: int) -> Iterator[slice]:
+def _blocks_of(X: torch.Tensor, n_frequencies: int) -> Iterator[slice]:
     """Cut rows into blocks whose cosines take a bounded amount of memory."""
     yield from row_blocks(len(X), SMALLER_BLOCK * max(n_frequencies, 1), MOST_ROWS)
 
 
 @gradient_sums.register(torch.Tensor)
-def tensor_gradient_sums(
+def _tensor_gradient_sums(
     X: torch.Tensor,
     model: CosineModel,
     labels: FloatArray,
@@ -103,12 +103,12 @@ def tensor_gradient_sums(
     residuals: FloatArray,
 ) -> tuple[float, CosineModel]:
     """Return the loss and the gradient of all rows, and write the residuals in place."""
-    parts = tensor_parts(model, X)
+    parts = _tensor_parts(model, X)
     labels_there, weights = (
         torch.as_tensor(each, device=X.device) for each in (labels, sample_weight)
     )
     loss, gradient = 0.0, model.zeros()
-    for rows in blocks_of(X, len(model.frequencies)):
+    for rows in _blocks_of(X, len(model.frequencies)):
         found = block_gradient(X[rows], parts, labels_there[rows], losses, weights[rows])
         loss += float(found.loss)
         residuals[rows] = host(found.residuals)
@@ -118,7 +118,7 @@ def tensor_gradient_sums(
 
 
 @packed_objective.register(torch.Tensor)
-def tensor_packed_objective(
+def _tensor_packed_objective(
     X: torch.Tensor, model: CosineModel, loss: PenalisedLoss
 ) -> PackedObjective:
     """Return the penalised loss and its gradient, of which only the parameters travel."""
@@ -132,7 +132,7 @@ def tensor_packed_objective(
         exact = start.unpacked(there)
         parts, value = exact.to(X.dtype), there.new_zeros(())
         gradient = torch.zeros_like(there)
-        for rows in blocks_of(X, len(parts.frequencies)):
+        for rows in _blocks_of(X, len(parts.frequencies)):
             found = block_gradient(X[rows], parts, labels[rows], loss.losses, weights[rows])
             value = value + found.loss
             gradient += found.gradient.packed()
@@ -146,7 +146,7 @@ def tensor_packed_objective(
     return objective
 
 
-def waves_and_scores(
+def _waves_and_scores(
     X: torch.Tensor, parts: TensorParts
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return cosines, sines and scores of some rows."""
@@ -158,9 +158,9 @@ def waves_and_scores(
 
 
 @model_scores.register(torch.Tensor)
-def tensor_model_scores(X: torch.Tensor, model: CosineModel) -> torch.Tensor:
+def _tensor_model_scores(X: torch.Tensor, model: CosineModel) -> torch.Tensor:
     """Return the outputs of the model for each row, on the device of X."""
-    parts = tensor_parts(model, X)
+    parts = _tensor_parts(model, X)
     blocks = row_blocks(len(X), max(len(model.frequencies), 1))
-    scores = [waves_and_scores(X[rows], parts)[2] for rows in blocks]
+    scores = [_waves_and_scores(X[rows], parts)[2] for rows in blocks]
     return torch.cat(scores) if scores else X.new_empty((0, len(model.intercepts)))

@@ -27,11 +27,11 @@ from pacfourier.tensors.boosting.cosine_model import TensorParts, block_gradient
 from pacfourier.tensors.graphs import recorded_work
 
 # With fewer mini-batches in a pass, recording a step would take longer than it saves.
-FEWEST_RECORDED = 16
+_FEWEST_RECORDED = 16
 
 
 @passes_over.register(torch.Tensor)
-def tensor_passes(
+def _tensor_passes(
     X: torch.Tensor,
     descent: Descent,
     rows: Labelled,
@@ -40,14 +40,14 @@ def tensor_passes(
     rates: Any,
 ) -> Iterator[float]:
     """Make passes and yield their mean losses. Parameters move to X first, and back at the end."""
-    state = State.of(X, descent, rows)
-    whole: WholeBatches | None = None
+    state = _State.of(X, descent, rows)
+    whole: _WholeBatches | None = None
     for order in orders:
         n_whole, n_steps = len(order) // batch_size, -(-len(order) // batch_size)
         if whole is None or len(whole.places) != n_whole:
-            whole = WholeBatches(state, n_whole, batch_size)
+            whole = _WholeBatches(state, n_whole, batch_size)
         places = queued(order, X.device)
-        factors = queued(step_factors(descent.step, n_steps, rates), X.device)
+        factors = queued(_step_factors(descent.step, n_steps, rates), X.device)
         state.total.zero_()
         whole.run(places, factors)
         if n_steps > n_whole:
@@ -57,10 +57,10 @@ def tensor_passes(
     for model, vector in zip(
         (descent.model, descent.first, descent.second), state[:3], strict=True
     ):
-        write_parts(model, vector)
+        _write_parts(model, vector)
 
 
-def step_factors(first: int, n_steps: int, rates: Any) -> FloatArray:
+def _step_factors(first: int, n_steps: int, rates: Any) -> FloatArray:
     """Return what changes from step to step, of shape (n_steps, 3).
 
     These are the rate, and the factors of the means of gradients and of their squares, which make
@@ -72,13 +72,13 @@ def step_factors(first: int, n_steps: int, rates: Any) -> FloatArray:
     return np.stack([found, scales, 1 / (1 - SECOND_MEMORY**steps)], axis=1).astype(np.float32)
 
 
-def write_parts(model: CosineModel, vector: torch.Tensor) -> None:
+def _write_parts(model: CosineModel, vector: torch.Tensor) -> None:
     """Write a vector into the parts of a model."""
     for part, new in zip(model, model.unpacked(np.asarray(host(vector))), strict=True):
         part[...] = new
 
 
-class State(NamedTuple):
+class _State(NamedTuple):
     """A descent on the device of its samples.
 
     Attributes
@@ -108,7 +108,7 @@ class State(NamedTuple):
     total: torch.Tensor
 
     @classmethod
-    def of(cls, X: torch.Tensor, descent: Descent, rows: Labelled) -> "State":
+    def of(cls, X: torch.Tensor, descent: Descent, rows: Labelled) -> "_State":
         """Return copies of all vectors of a descent beside its samples."""
         models = (descent.model, descent.first, descent.second)
         vector, first, second = (queued(each.packed(), X.device) for each in models)
@@ -135,7 +135,7 @@ class State(NamedTuple):
         )
 
     def move(self, chosen: torch.Tensor, factors: torch.Tensor) -> None:
-        """Make one step with chosen rows, given its ``step_factors``."""
+        """Make one step with chosen rows, given its ``_step_factors``."""
         rate, scale, correction = factors
         shares = self.weights[chosen] / len(chosen)
         found = block_gradient(self.X[chosen], self.parts, self.labels[chosen], self.losses, shares)
@@ -148,7 +148,7 @@ class State(NamedTuple):
         self.total.add_(found.loss, alpha=len(chosen))
 
 
-class WholeBatches:
+class _WholeBatches:
     """The steps of a pass with whole mini-batches, each of which takes the next rows by itself.
 
     Attributes
@@ -162,7 +162,7 @@ class WholeBatches:
         A recorded step.
     """
 
-    def __init__(self, state: State, n_batches: int, batch_size: int) -> None:
+    def __init__(self, state: _State, n_batches: int, batch_size: int) -> None:
         device = state.vector.device
         self.state = state
         self.places = torch.empty((n_batches, batch_size), dtype=torch.int64, device=device)
@@ -176,7 +176,7 @@ class WholeBatches:
         self.places.view(-1).copy_(places[: self.places.numel()])
         self.factors.copy_(factors[:n_batches])
         self.number.zero_()
-        if not self.places.is_cuda or n_batches < FEWEST_RECORDED:
+        if not self.places.is_cuda or n_batches < _FEWEST_RECORDED:
             for _ in range(n_batches):
                 self.move()
             return

@@ -9,12 +9,12 @@ from pacfourier.core.boosting.objectives import log_softmax, sigmoid
 
 
 @log_softmax.register(torch.Tensor)
-def tensor_log_softmax(scores: torch.Tensor) -> torch.Tensor:
+def _tensor_log_softmax(scores: torch.Tensor) -> torch.Tensor:
     """Return the logarithms of the softmax of each row."""
     return torch.log_softmax(scores, dim=1)
 
 
 @sigmoid.register(torch.Tensor)
-def tensor_sigmoid(scores: torch.Tensor) -> torch.Tensor:
+def _tensor_sigmoid(scores: torch.Tensor) -> torch.Tensor:
     """Return 1 / (1 + exp(-f))."""
     return torch.sigmoid(scores)

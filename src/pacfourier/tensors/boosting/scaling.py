@@ -13,11 +13,11 @@ from pacfourier.tensors.phases import TYPES, row_blocks
 
 
 @scaled_columns.register(torch.Tensor)
-def tensor_scaled_columns(
+def _tensor_scaled_columns(
     X: torch.Tensor, copies: FloatArray, dtype: type[Any]
 ) -> tuple[torch.Tensor, FloatArray]:
     """Return samples whose columns have standard deviation one, and the original deviations."""
-    means, variances = tensor_column_moments(X, copies)
+    means, variances = _tensor_column_moments(X, copies)
     scales = column_scales(means, variances, len(X))
     centre, units = (torch.as_tensor(values, device=X.device) for values in (means, scales))
     scaled = X.new_empty(X.shape, dtype=TYPES[dtype])
@@ -27,7 +27,7 @@ def tensor_scaled_columns(
 
 
 @column_moments.register(torch.Tensor)
-def tensor_column_moments(X: torch.Tensor, copies: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _tensor_column_moments(X: torch.Tensor, copies: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the means and variances of the columns, in double precision."""
     weights = torch.as_tensor(copies, device=X.device)
     weights = weights / weights.sum()
