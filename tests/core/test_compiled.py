@@ -52,9 +52,9 @@ def test_nothing_is_said_where_a_folder_is_writable(usual):
 
 LOAD = """
 import numpy as np
-from pacfourier.core.prior import hadamard
-hadamard.write_side(np.ones((2, 3)), np.array([0, 1]), np.zeros((3, 2)))
-print(sum(hadamard.write_side.stats.cache_hits.values()))
+from pacfourier.core import loops
+loops.write_features(np.ones((2, 3)), np.ones(3), np.zeros((2, 3)), np.zeros((2, 3)))
+print(sum(loops.write_features.stats.cache_hits.values()))
 """
 
 
@@ -70,12 +70,12 @@ def loaded_from(cache, package):
 
 @pytest.mark.slow
 def test_compiled_code_is_not_used_after_a_change_of_another_file_that_is_part_of_it(tmp_path):
-    """Functions of loops.py are inlined in those of hadamard.py."""
+    """Functions of compiled.py are part of those of loops.py."""
     cache, copy = tmp_path / "cache", tmp_path / "pacfourier"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     assert not loaded_from(cache, copy)
     assert loaded_from(cache, copy)
-    with (copy / "core" / "loops.py").open("a") as file:
+    with (copy / "core" / "compiled.py").open("a") as file:
         file.write("# A change.\n")
     assert not loaded_from(cache, copy)
     assert loaded_from(cache, copy)
