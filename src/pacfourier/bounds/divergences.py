@@ -50,8 +50,3 @@ def log_power_mean(posterior: FloatArray, mu: float) -> float:
         raise ValueError(f"mu must be greater than 1, got {mu!r}.")
     ratios = posterior[posterior > 0] * len(posterior)
     return float(logsumexp(mu * np.log(ratios)) - np.log(len(posterior)))
-
-
-def _chi_square_divergence(posterior: FloatArray) -> float:
-    r"""Return :math:`\chi^2(Q \Vert P) = N \sum_m Q_m^2 - 1` (Corollary 5), P uniform."""
-    return power_divergence(posterior, 2.0)
